@@ -1,0 +1,42 @@
+/** The port to Redis and Valkey servers: one command to one server, no redirects followed. */
+import { ReeveError } from '@reeve/runtime';
+import type { Endpoint } from './view.ts';
+
+export type Arg = string | Buffer;
+/** RESP2 shapes: maps are flat arrays on every server. Bulk strings are text, or Buffers when `binary` was asked for. */
+export type Reply = null | number | string | Buffer | readonly Reply[];
+
+export interface CallOptions {
+  /** Bulk strings come back as Buffers (keys, DUMP payloads). */
+  readonly binary?: boolean;
+  /** After this the call rejects with REDIS_TIMEOUT: whether it happened is unknown. Default 5000. */
+  readonly timeoutMs?: number;
+  /** `bulk` has connections of its own, so that MIGRATE never delays a health read. Default `control`. */
+  readonly lane?: 'control' | 'bulk';
+}
+
+/**
+ * Calls to one endpoint and lane are sent in the order they are made, without waiting for each other (pipelined);
+ * replies come in that order. Rejects with
+ * - `RedisReplyError` when the server answered with an error (it did not do it),
+ * - ReeveError REDIS_UNREACHABLE when it was certainly not sent,
+ * - ReeveError REDIS_TIMEOUT or REDIS_CONNECTION_LOST when nobody knows whether it happened,
+ * - ReeveError REDIS_AUTH / REDIS_TLS when we were not let in.
+ */
+export interface RedisPort {
+  call(endpoint: Endpoint, args: readonly Arg[], options?: CallOptions): Promise<Reply>;
+  /** MULTI, the commands, EXEC in one write on one connection: no other client of ours comes between. */
+  transaction(endpoint: Endpoint, commands: readonly (readonly Arg[])[], options?: CallOptions): Promise<readonly Reply[]>;
+  /** Credentials that MIGRATE and CLUSTER commands must pass on (AUTH2 user password), if any. Never logged. */
+  migrateAuth(): readonly Arg[];
+  close(): Promise<void>;
+}
+
+/** An error reply of the server. `reply` is the first word: MOVED, BUSYKEY, ERR, NOAUTH … */
+export class RedisReplyError extends ReeveError {
+  readonly reply: string;
+  constructor(message: string, endpointText: string) {
+    super('REDIS_REPLY', message, { subjects: [endpointText] });
+    this.reply = message.split(' ', 1)[0] ?? '';
+  }
+}

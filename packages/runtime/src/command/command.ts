@@ -1,0 +1,47 @@
+/** A command is plain data: what to do, and the evidence it rests on. It survives JSON. */
+export interface Command {
+  readonly type: string;
+  /** One line for people: what and why. */
+  readonly why: string;
+}
+
+/** A command that was started and has not ended, as a plan sees it. */
+export interface InFlight<C extends Command = Command> {
+  readonly command: C;
+  readonly startedAt: number;
+  readonly progress?: Progress;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  readonly unit: string;
+  readonly note?: string;
+}
+
+/**
+ * How a command ended.
+ * - `done`: its effect is in the world (also when it was there before);
+ * - `stale`: the evidence no longer holds, nothing was changed: observe and plan again;
+ * - `failed`: it tried; the world may be changed in part, which the next observation shows.
+ */
+export type Outcome =
+  | { readonly status: 'done'; readonly note?: string }
+  | { readonly status: 'stale'; readonly message: string }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string };
+
+/** Long work: start → handle → poll. `settled` never rejects. */
+export interface Handle {
+  progress(): Progress | undefined;
+  readonly settled: Promise<Outcome>;
+}
+
+export const done: Outcome = { status: 'done' };
+
+export function stale(message: string): Outcome {
+  return { status: 'stale', message };
+}
+
+export function failed(code: string, message: string): Outcome {
+  return { status: 'failed', code, message };
+}

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+
+/** JSON with sorted keys: equal values give equal text. Undefined members are left out, as in JSON. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) => {
+    if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner;
+    const source = inner as Record<string, unknown>;
+    const sorted: Record<string, unknown> = Object.create(null);
+    for (const key of Object.keys(source).sort()) sorted[key] = source[key];
+    return sorted;
+  });
+}
+
+/** A short digest that names a plan: `v1-` and 16 hex digits. The algorithm version is part of it. */
+export function digest(value: unknown): string {
+  return `v1-${createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16)}`;
+}

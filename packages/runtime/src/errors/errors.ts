@@ -1,0 +1,45 @@
+/**
+ * Errors with a stable code. Every code is declared once with `errorCodes`, with what it means and what to do;
+ * docs/errors.md is generated from those declarations.
+ */
+export interface ErrorDescription {
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+export type ErrorCatalog = Readonly<Record<string, ErrorDescription>>;
+
+export class ReeveError extends Error {
+  readonly code: string;
+  /** The objects the error is about: addresses, node ids, file names. */
+  readonly subjects: readonly string[];
+
+  constructor(code: string, message: string, options: { subjects?: readonly string[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ReeveError';
+    this.code = code;
+    this.subjects = options.subjects ?? [];
+  }
+}
+
+/** Any thrown thing as a ReeveError; what is not one of ours becomes INTERNAL. */
+export function asReeveError(error: unknown): ReeveError {
+  if (error instanceof ReeveError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ReeveError('INTERNAL', message, { cause: error });
+}
+
+export const runtimeErrors = {
+  INTERNAL: {
+    meaning: 'Something threw that should not have: a bug of Reeve.',
+    remedy: 'Report it with the message and, if there is one, the journal file.',
+  },
+  HANDLER_TWICE: {
+    meaning: 'Two handlers were registered for one command type.',
+    remedy: 'Register exactly one handler for each command type.',
+  },
+  HANDLER_MISSING: {
+    meaning: 'No handler is registered for a command type that a plan produced.',
+    remedy: 'Register exactly one handler for each command type.',
+  },
+} as const satisfies ErrorCatalog;

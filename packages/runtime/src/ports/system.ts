@@ -1,0 +1,81 @@
+/** The real implementations of the ports: the one place in `src` that touches clock, timers, randomness and files. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock, Files, Ids, Ports, Random } from './ports.ts';
+
+export const systemClock: Clock = {
+  // Not Date.now(): a step of the wall clock must not move deadlines.
+  now: () => performance.timeOrigin + performance.now(),
+  sleep(ms, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  },
+};
+
+export const systemRandom: Random = { next: () => Math.random() };
+
+export const systemIds: Ids = { next: (prefix) => `${prefix}-${randomBytes(6).toString('hex')}` };
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export const systemFiles: Files = {
+  async read(path) {
+    try {
+      return await readFile(path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  },
+  async write(path, text) {
+    await mkdir(dirname(path), { recursive: true });
+    const beside = `${path}.new`;
+    const file = await open(beside, 'w', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(beside, path);
+    await syncFolder(path);
+  },
+  async append(path, text) {
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(path, 'a', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  },
+  async remove(path) {
+    await rm(path, { force: true });
+  },
+};
+
+export const systemPorts: Ports = {
+  clock: systemClock,
+  random: systemRandom,
+  ids: systemIds,
+  files: systemFiles,
+};
