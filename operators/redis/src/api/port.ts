@@ -26,7 +26,11 @@ export interface CallOptions {
 export interface RedisPort {
   call(endpoint: Endpoint, args: readonly Arg[], options?: CallOptions): Promise<Reply>;
   /** MULTI, the commands, EXEC in one write on one connection: no other client of ours comes between. */
-  transaction(endpoint: Endpoint, commands: readonly (readonly Arg[])[], options?: CallOptions): Promise<readonly Reply[]>;
+  transaction(
+    endpoint: Endpoint,
+    commands: readonly (readonly Arg[])[],
+    options?: CallOptions,
+  ): Promise<readonly Reply[]>;
   /** Credentials that MIGRATE and CLUSTER commands must pass on (AUTH2 user password), if any. Never logged. */
   migrateAuth(): readonly Arg[];
   close(): Promise<void>;

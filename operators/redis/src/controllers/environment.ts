@@ -1,0 +1,42 @@
+/** What a run of an operation is given, and what it tells while it runs. */
+import type { Executor, Ports, Waiting } from '@reeve/runtime';
+import type { RedisCommand } from '../api/commands.ts';
+import type { RedisPort } from '../api/port.ts';
+import type { ClusterView, Endpoint } from '../api/view.ts';
+
+/** What happens, for progress lines and traces. */
+export type RunEvent =
+  | { readonly event: 'observed'; readonly view: ClusterView }
+  | { readonly event: 'waiting'; readonly waitingFor: readonly Waiting[] }
+  | { readonly event: 'started'; readonly number: number; readonly command: RedisCommand }
+  | {
+      readonly event: 'progress';
+      readonly number: number;
+      readonly done: number;
+      readonly total: number;
+      readonly unit: string;
+      readonly note?: string;
+    }
+  | {
+      readonly event: 'ended';
+      readonly number: number;
+      readonly command: RedisCommand;
+      readonly status: string;
+      readonly message?: string;
+    };
+
+export interface Environment {
+  readonly redis: RedisPort;
+  readonly ports: Ports;
+  readonly executor: Executor<RedisCommand>;
+  readonly seeds: readonly Endpoint[];
+  readonly annotations?: (endpoint: Endpoint) => Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly report?: (event: RunEvent) => void;
+  /** How long the same wait may last before the run stops with WAIT_LIMIT. Default 120 s. */
+  readonly waitLimitMs?: number;
+  /** How often the same command may fail in a row before the run stops. Default 5. */
+  readonly failureLimit?: number;
+  /** Addresses of nodes, asked each turn besides the seeds: learnt from the goal at a resume. */
+  readonly alsoAsk?: readonly Endpoint[];
+}

@@ -1,0 +1,43 @@
+/** Observation on behalf of an operation: as much as it asks for, not more. */
+import type { Needs } from '../api/operation.ts';
+import { countSlots, minusSlots } from '../api/slots.ts';
+import type { ClusterView } from '../api/view.ts';
+import { observeCluster } from '../observe/observe.ts';
+import type { Environment } from './environment.ts';
+
+async function observe(environment: Environment, needs: Needs): Promise<ClusterView> {
+  const alsoAsk = [...(environment.alsoAsk ?? []), ...(needs.alsoAsk ?? [])];
+  const view = await observeCluster(environment.redis, environment.ports, environment.seeds, {
+    ...needs,
+    ...(alsoAsk.length > 0 ? { alsoAsk } : {}),
+    ...(environment.annotations ? { annotations: environment.annotations } : {}),
+  });
+  environment.report?.({ event: 'observed', view });
+  return view;
+}
+
+/** Whether `asked` covers all that `needed` wants: what was asked once is not asked again. */
+function covers(asked: Needs, needed: Needs): boolean {
+  if (countSlots(minusSlots(needed.countKeysIn ?? [], asked.countKeysIn ?? [])) > 0) return false;
+  if (needed.measureSlots && needed.measureSlots !== asked.measureSlots) return false;
+  if (needed.strayKeys && !asked.strayKeys) return false;
+  const known = new Set((asked.alsoAsk ?? []).map((e) => `${e.host}:${e.port}`));
+  return (needed.alsoAsk ?? []).every((e) => known.has(`${e.host}:${e.port}`));
+}
+
+/** Observes until what the view shows raises no further question (at most thrice: questions do not chase moving answers). */
+export async function observeFor(
+  environment: Environment,
+  needsOf: (view: ClusterView) => Needs,
+): Promise<ClusterView> {
+  const nothing: ClusterView = { observedAt: environment.ports.clock.now(), nodes: [], silent: [] };
+  let asked = needsOf(nothing);
+  let view = await observe(environment, asked);
+  for (let round = 0; round < 2; round++) {
+    const needed = needsOf(view);
+    if (covers(asked, needed)) break;
+    asked = needed;
+    view = await observe(environment, asked);
+  }
+  return view;
+}

@@ -1,0 +1,294 @@
+/** The loop: observe, plan, execute, until the goal holds, a plan refuses, a limit is reached or the signal says stop. */
+import {
+  asReeveError,
+  canonicalJson,
+  failed,
+  type Handle,
+  type InFlight,
+  isHandle,
+  isReached,
+  type Outcome,
+  type Plan,
+  ReeveError,
+  type Refusal,
+  type Waiting,
+} from '@reeve/runtime';
+import type { RedisCommand } from '../api/commands.ts';
+import type { Operation } from '../api/operation.ts';
+import type { ClusterView } from '../api/view.ts';
+import type { Environment } from './environment.ts';
+import type { Journal } from './journal.ts';
+import { observeFor } from './observing.ts';
+
+export type LoopEnd =
+  | { readonly status: 'reached'; readonly view: ClusterView }
+  | {
+      readonly status: 'refused';
+      readonly refused: readonly Refusal[];
+      readonly view: ClusterView;
+      readonly started: true;
+    }
+  | {
+      readonly status: 'stopped';
+      readonly code: string;
+      readonly message: string;
+      readonly waitingFor: readonly Waiting[];
+    }
+  | { readonly status: 'interrupted' };
+
+const FIRST_LOOK_MS = 20;
+const LAST_LOOK_MS = 500;
+const PROGRESS_MS = 250;
+const DEFAULT_WAIT_LIMIT_MS = 120_000;
+const DEFAULT_FAILURE_LIMIT = 5;
+/** A stale command costs nothing and is planned anew, but not for ever. */
+const STALE_LIMIT = 50;
+
+interface Running {
+  readonly number: number;
+  readonly command: RedisCommand;
+  readonly startedAt: number;
+  readonly handle: Handle;
+  outcome?: Outcome;
+}
+
+/** What the loop remembers between turns: only what bounds it. Losing it at a crash loses nothing. */
+class Attempts {
+  readonly #failures = new Map<string, number>();
+  stales = 0;
+
+  note(command: RedisCommand, outcome: Outcome): number {
+    const name = canonicalJson({ ...command, why: '' });
+    if (outcome.status === 'done') {
+      this.stales = 0;
+      this.#failures.delete(name);
+      return 0;
+    }
+    if (outcome.status === 'stale') {
+      this.stales++;
+      return 0;
+    }
+    const failures = (this.#failures.get(name) ?? 0) + 1;
+    this.#failures.set(name, failures);
+    return failures;
+  }
+}
+
+export async function pursue<Request, Goal>(
+  operation: Operation<Request, Goal>,
+  goal: Goal,
+  environment: Environment,
+  journal: Journal | undefined,
+): Promise<LoopEnd> {
+  return new Pursuit(operation, goal, environment, journal).run();
+}
+
+class Pursuit<Request, Goal> {
+  readonly #operation: Operation<Request, Goal>;
+  readonly #goal: Goal;
+  readonly #environment: Environment;
+  readonly #journal: Journal | undefined;
+  readonly #running = new Map<number, Running>();
+  readonly #attempts = new Attempts();
+  #number = 0;
+  #lastChange = Number.NEGATIVE_INFINITY;
+  #wake: (() => void) | undefined;
+  /** Ends the running work when the loop ends, for whatever reason. */
+  readonly #work = new AbortController();
+
+  constructor(operation: Operation<Request, Goal>, goal: Goal, environment: Environment, journal: Journal | undefined) {
+    this.#operation = operation;
+    this.#goal = goal;
+    this.#environment = environment;
+    this.#journal = journal;
+  }
+
+  async run(): Promise<LoopEnd> {
+    const { clock } = this.#environment.ports;
+    const { signal } = this.#environment;
+    signal.addEventListener('abort', () => this.#work.abort(signal.reason), { once: true });
+    let waitName = '';
+    let waitingSince = clock.now();
+    let look = FIRST_LOOK_MS;
+    let failure: { code: string; message: string } | undefined;
+    for (;;) {
+      failure = (await this.#collect()) ?? failure;
+      if (this.#environment.signal.aborted) return this.#interrupted();
+      if (failure) return this.#stopped(failure.code, failure.message, []);
+
+      const view = await this.#observe();
+      if (!view) continue;
+      const inFlight = [...this.#running.values()].map((running) => this.#inFlight(running));
+      const plan: Plan<RedisCommand> = this.#operation.plan(this.#goal, view, clock.now(), inFlight);
+
+      if (plan.refused?.length) {
+        await this.#drain();
+        await this.#journal?.append({ entry: 'stopped', reason: plan.refused.map((r) => r.code).join(', ') });
+        return { status: 'refused', refused: plan.refused, view, started: true };
+      }
+      if (isReached(plan) && this.#running.size === 0) {
+        await this.#journal?.append({ entry: 'reached' });
+        return { status: 'reached', view };
+      }
+      if (plan.commands.length > 0) {
+        failure = await this.#start(plan.commands);
+        waitName = '';
+        look = FIRST_LOOK_MS;
+        // Long work runs on by itself; anything else is looked at right away.
+        if (this.#running.size > 0) await this.#pause(plan.wakeAt ?? clock.now() + LAST_LOOK_MS);
+        continue;
+      }
+
+      const waiting = plan.waitingFor ?? [];
+      const name = canonicalJson(waiting.map((w) => [w.reason, w.subjects]));
+      if (name !== waitName) {
+        waitName = name;
+        waitingSince = clock.now();
+        look = FIRST_LOOK_MS;
+        if (waiting.length > 0) this.#environment.report?.({ event: 'waiting', waitingFor: waiting });
+      }
+      const limit = this.#environment.waitLimitMs ?? DEFAULT_WAIT_LIMIT_MS;
+      if (this.#running.size === 0 && clock.now() - waitingSince > limit) {
+        const what = waiting.map((w) => w.message).join('; ');
+        return this.#stopped('WAIT_LIMIT', `waited ${Math.round(limit / 1000)} s for: ${what}`, waiting);
+      }
+      const until = Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, clock.now() + look);
+      await this.#pause(this.#running.size > 0 ? clock.now() + LAST_LOOK_MS : Math.max(until, clock.now() + 1));
+      look = Math.min(look * 1.5, LAST_LOOK_MS);
+    }
+  }
+
+  /** A view that began after the last change, or undefined when something ended meanwhile: an old view never judges a new world. */
+  async #observe(): Promise<ClusterView | undefined> {
+    const view = await observeFor(this.#environment, (seen) => this.#operation.goalNeeds(this.#goal, seen));
+    return view.observedAt >= this.#lastChange ? view : undefined;
+  }
+
+  #inFlight(running: Running): InFlight<RedisCommand> {
+    const progress = running.handle.progress();
+    return { command: running.command, startedAt: running.startedAt, ...(progress ? { progress } : {}) };
+  }
+
+  async #start(commands: readonly RedisCommand[]): Promise<{ code: string; message: string } | undefined> {
+    const { clock } = this.#environment.ports;
+    const started = commands.map((command) => ({ command, number: ++this.#number }));
+    for (const { command, number } of started) {
+      await this.#journal?.append({ entry: 'started', number, command });
+      this.#environment.report?.({ event: 'started', number, command });
+    }
+    // Commands of one plan are independent of each other by contract: they go out together.
+    const results = await Promise.all(
+      started.map(async ({ command, number }) => {
+        const result = await this.#environment.executor.start(command, this.#work.signal);
+        return { command, number, result };
+      }),
+    );
+    let failure: { code: string; message: string } | undefined;
+    for (const { command, number, result } of results) {
+      if (isHandle(result)) {
+        const running: Running = { number, command, startedAt: clock.now(), handle: result };
+        this.#running.set(number, running);
+        result.settled.then(
+          (outcome) => this.#settle(running, outcome),
+          (error: unknown) => {
+            const known = asReeveError(error);
+            this.#settle(running, failed(known.code, known.message));
+          },
+        );
+      } else {
+        this.#lastChange = clock.now();
+        failure = (await this.#ended(number, command, result)) ?? failure;
+      }
+    }
+    return failure;
+  }
+
+  #settle(running: Running, outcome: Outcome): void {
+    running.outcome = outcome;
+    this.#lastChange = this.#environment.ports.clock.now();
+    this.#wake?.();
+  }
+
+  /** Takes in what ended since the last turn. */
+  async #collect(): Promise<{ code: string; message: string } | undefined> {
+    let failure: { code: string; message: string } | undefined;
+    for (const running of [...this.#running.values()]) {
+      if (!running.outcome) continue;
+      this.#running.delete(running.number);
+      failure = (await this.#ended(running.number, running.command, running.outcome)) ?? failure;
+    }
+    return failure;
+  }
+
+  async #ended(
+    number: number,
+    command: RedisCommand,
+    outcome: Outcome,
+  ): Promise<{ code: string; message: string } | undefined> {
+    await this.#journal?.append({ entry: 'ended', number, outcome });
+    const message = outcome.status === 'done' ? outcome.note : outcome.message;
+    this.#environment.report?.({
+      event: 'ended',
+      number,
+      command,
+      status: outcome.status,
+      ...(message === undefined ? {} : { message }),
+    });
+    const failures = this.#attempts.note(command, outcome);
+    if (outcome.status === 'failed' && failures >= (this.#environment.failureLimit ?? DEFAULT_FAILURE_LIMIT)) {
+      return { code: outcome.code, message: `${command.type} failed ${failures} times: ${outcome.message}` };
+    }
+    if (outcome.status === 'stale' && this.#attempts.stales >= STALE_LIMIT) {
+      return { code: 'ALWAYS_STALE', message: `the cluster keeps changing under ${command.type}: ${outcome.message}` };
+    }
+    if (outcome.status === 'failed') {
+      // Bounded, growing pause before the plan tries again; the seed decides the jitter so that two tools part.
+      const { clock, random } = this.#environment.ports;
+      await clock.sleep(Math.min(2000, 50 * 2 ** failures) * (0.5 + random.next() / 2));
+    }
+    return undefined;
+  }
+
+  /** Sleeps until a moment, or until some running work ends; shows its progress meanwhile. */
+  async #pause(until: number): Promise<void> {
+    const { clock } = this.#environment.ports;
+    const waking = new AbortController();
+    const stop = () => waking.abort();
+    this.#wake = stop;
+    this.#environment.signal.addEventListener('abort', stop, { once: true });
+    const ended = () => [...this.#running.values()].some((running) => running.outcome);
+    while (!waking.signal.aborted && !ended() && !this.#environment.signal.aborted && clock.now() < until) {
+      const slice = this.#running.size > 0 ? Math.min(PROGRESS_MS, until - clock.now()) : until - clock.now();
+      await clock.sleep(slice, waking.signal).catch(() => undefined); // woken, not failed
+      this.#showProgress();
+    }
+    this.#environment.signal.removeEventListener('abort', stop);
+    this.#wake = undefined;
+  }
+
+  #showProgress(): void {
+    for (const running of this.#running.values()) {
+      const progress = running.handle.progress();
+      if (progress) this.#environment.report?.({ event: 'progress', number: running.number, ...progress });
+    }
+  }
+
+  /** Waits for everything that runs: nothing of ours may go on after the loop ended. */
+  async #drain(): Promise<void> {
+    this.#work.abort(this.#environment.signal.reason ?? new ReeveError('INTERRUPTED', 'the operation stops'));
+    await Promise.all([...this.#running.values()].map((running) => running.handle.settled.catch(() => undefined)));
+    await this.#collect();
+  }
+
+  async #interrupted(): Promise<LoopEnd> {
+    await this.#drain();
+    await this.#journal?.append({ entry: 'stopped', reason: 'interrupted' });
+    return { status: 'interrupted' };
+  }
+
+  async #stopped(code: string, message: string, waitingFor: readonly Waiting[]): Promise<LoopEnd> {
+    await this.#drain();
+    await this.#journal?.append({ entry: 'stopped', reason: code });
+    return { status: 'stopped', code, message, waitingFor };
+  }
+}
