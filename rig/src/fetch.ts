@@ -1,0 +1,17 @@
+/** `node rig/src/fetch.ts`: fetches every program the tests and benchmarks use and prints what was found. */
+import { cacheFolder } from './binaries/cache.ts';
+import { redisCli, redisServer, valkeyCli, valkeyServer } from './binaries/find.ts';
+
+const programs = [
+  await valkeyServer(),
+  await valkeyServer({ tls: true }),
+  await redisServer(),
+  await redisCli(),
+  await valkeyCli(),
+];
+for (const program of programs) {
+  if (program)
+    process.stdout.write(`${program.name.padEnd(24)} ${program.origin.padEnd(12)} ${program.tls ? 'TLS' : 'no TLS'}\n`);
+  else process.stdout.write('valkey-cli               not to be had: redis-cli is used in its place\n');
+}
+process.stdout.write(`cache: ${cacheFolder()}\n`);

@@ -1,0 +1,21 @@
+/** @packageDocumentation How tests, proofs and benchmarks get real servers. Loopback only; nothing here is published. */
+export { redisCli, redisServer, valkeyCli, valkeyServer } from './binaries/find.ts';
+export { type Program, runProgram } from './binaries/program.ts';
+export { type Finished, run, runOrThrow } from './binaries/run.ts';
+export {
+  type Cluster,
+  type ClusterOptions,
+  evenShares,
+  meetAll,
+  nodeId,
+  startCluster,
+  waitUntilAgreed,
+} from './servers/cluster.ts';
+export { busPort, type Product, type ServerOptions } from './servers/config.ts';
+export { type Access, type Connection, connect, type Endpoint, once, type Reply } from './servers/connection.ts';
+export { type NodesLine, parseNodes } from './servers/nodes.ts';
+export { freePort } from './servers/ports.ts';
+export { temporaryFolder } from './servers/process.ts';
+export { type Server, startServer, startServers } from './servers/server.ts';
+export { type Certificates, makeCertificates } from './servers/tls.ts';
+export { until } from './servers/until.ts';

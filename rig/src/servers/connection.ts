@@ -1,0 +1,80 @@
+/** One connection to one server: raw commands, no redirect followed. The rig's own, so that it can judge what the product's client does. */
+import { createClient, RESP_TYPES } from '@redis/client';
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type Reply = null | number | string | Buffer | Reply[];
+
+/** How the rig gets in. */
+export interface Access {
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: { readonly ca: string; readonly cert: string; readonly key: string };
+}
+
+export interface Connection {
+  readonly endpoint: Endpoint;
+  call(...args: (string | number | Buffer)[]): Promise<Reply>;
+  /** Bulk strings as Buffers. */
+  callBinary(...args: (string | number | Buffer)[]): Promise<Reply>;
+  close(): void;
+}
+
+export interface ConnectOptions extends Access {
+  readonly connectTimeoutMs?: number;
+  /** Longest wait for one reply. */
+  readonly timeoutMs?: number;
+}
+
+export async function connect(endpoint: Endpoint, options: ConnectOptions = {}): Promise<Connection> {
+  const common = {
+    host: endpoint.host,
+    port: endpoint.port,
+    connectTimeout: options.connectTimeoutMs ?? 3000,
+    reconnectStrategy: false,
+    noDelay: true,
+  } as const;
+  const client = createClient({
+    RESP: 2,
+    socket: options.tls ? { ...common, tls: true, ...options.tls, checkServerIdentity: () => undefined } : common,
+    ...(options.username === undefined ? {} : { username: options.username }),
+    ...(options.password === undefined ? {} : { password: options.password }),
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    commandOptions: { timeout: options.timeoutMs ?? 30_000 },
+  });
+  // Without a listener a broken connection would end the process; each pending call rejects by itself.
+  client.on('error', () => client.isOpen);
+  await client.connect();
+  const send = (args: (string | number | Buffer)[], typeMapping?: { [RESP_TYPES.BLOB_STRING]: typeof Buffer }) =>
+    client.sendCommand<Reply>(
+      args.map((arg) => (typeof arg === 'number' ? String(arg) : arg)),
+      typeMapping ? { typeMapping, timeout: options.timeoutMs ?? 30_000 } : undefined,
+    );
+  return {
+    endpoint,
+    call: (...args) => send(args),
+    callBinary: (...args) => send(args, { [RESP_TYPES.BLOB_STRING]: Buffer }),
+    close: () => {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
+
+/** One command on a connection of its own. */
+export async function once(
+  endpoint: Endpoint,
+  access: ConnectOptions,
+  ...args: (string | number | Buffer)[]
+): Promise<Reply> {
+  const connection = await connect(endpoint, access);
+  try {
+    return await connection.call(...args);
+  } finally {
+    connection.close();
+  }
+}

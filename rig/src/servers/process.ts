@@ -1,0 +1,114 @@
+/**
+ * Server processes that never outlive us: killed when this process ends in any way (exit, exception, SIGINT, SIGTERM),
+ * and by the kernel (parent death signal) when it is killed itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { findOnPath, type Program } from '../binaries/program.ts';
+
+const children = new Set<ChildProcess>();
+const temporary = new Set<string>();
+let guarded = false;
+
+function killAll(): void {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
+}
+
+function guard(): void {
+  if (guarded) return;
+  guarded = true;
+  process.on('exit', killAll);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const onSignal = () => {
+      // Whoever else listens (a command that stops its servers in order) decides how we end.
+      if (process.listenerCount(signal) > 1) return;
+      killAll();
+      process.off(signal, onSignal);
+      process.kill(process.pid, signal);
+    };
+    process.on(signal, onSignal);
+  }
+}
+
+/** A folder that is removed when this process ends. */
+export function temporaryFolder(prefix: string): string {
+  guard();
+  const folder = mkdtempSync(join(tmpdir(), `reeve-${prefix}-`));
+  temporary.add(folder);
+  return folder;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  temporary.delete(folder);
+}
+
+/** Servers do not run as root: nobody (uid 65534) owns their folder and process. Undefined when we are not root. */
+export function serverUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .find((entry) => entry.startsWith('nobody:'));
+  const [, , uid, gid] = line?.split(':') ?? [];
+  return { uid: Number(uid ?? 65534), gid: Number(gid ?? 65534) };
+}
+
+export function giveToServerUser(...paths: readonly string[]): void {
+  const user = serverUser();
+  if (user) for (const path of paths) chownSync(path, user.uid, user.gid);
+}
+
+const staged = new Map<string, string>();
+
+/** Another user may not be able to enter our cache folder (a home with mode 700): then a copy in a temporary folder is run. */
+function reachable(program: Program): Program {
+  const { folder } = program;
+  if (!folder || !serverUser() || othersCanEnter(folder)) return program;
+  let copy = staged.get(folder);
+  if (!copy) {
+    copy = temporaryFolder('bin');
+    cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+    giveToServerUser(copy);
+    staged.set(folder, copy);
+  }
+  const target = copy;
+  const moved = (text: string) => (text.startsWith(folder) ? join(target, relative(folder, text)) : text);
+  return {
+    ...program,
+    folder: target,
+    command: moved(program.command),
+    prefix: program.prefix.map(moved),
+    env: Object.fromEntries(Object.entries(program.env).map(([name, value]) => [name, moved(value)])),
+  };
+}
+
+function othersCanEnter(folder: string): boolean {
+  for (let path = folder; path !== dirname(path); path = dirname(path)) {
+    if ((statSync(path).mode & 0o001) === 0) return false;
+  }
+  return true;
+}
+
+/** Starts the program in `folder`, its output appended to `logFile`. */
+export function spawnGuarded(program: Program, args: readonly string[], folder: string, logFile: string): ChildProcess {
+  guard();
+  const { command, prefix, env } = reachable(program);
+  const log = openSync(logFile, 'a');
+  const user = serverUser();
+  const setpriv = findOnPath('setpriv');
+  const identity = user ? ['--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups'] : [];
+  const line = setpriv ? [setpriv, '--pdeathsig', 'KILL', ...identity, command] : [command];
+  const child = spawn(line[0] as string, [...line.slice(1), ...prefix, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', log, log],
+    ...(setpriv || !user ? {} : user),
+  });
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  child.once('error', () => children.delete(child));
+  return child;
+}
