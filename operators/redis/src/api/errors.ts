@@ -57,4 +57,32 @@ export const redisErrors = {
     remedy:
       'Give the path that was printed when the operation began; without a journal, `reeve redis check` and `fix` find the way on.',
   },
+  ADDRESS_NOT_IP: {
+    meaning: 'CLUSTER MEET takes IP addresses only, and a host name was given.',
+    remedy: 'Give the address as an IP, or let the command line resolve it.',
+  },
+  EPOCH_NOT_SET: {
+    meaning: 'A server accepted SET-CONFIG-EPOCH but has another epoch when read back.',
+    remedy: 'Run the command again; if it stays, CLUSTER RESET the empty node and start over.',
+  },
+  FUNCTIONS_DIFFER: {
+    meaning: 'The new node has function libraries that differ from those of the cluster.',
+    remedy: 'Remove them (FUNCTION FLUSH on the new node) if nobody needs them, then add the node again.',
+  },
+  FAILOVER_NOT_DONE: {
+    meaning: 'A replica accepted CLUSTER FAILOVER but did not become a primary in time.',
+    remedy: 'Look at its log and replication lag; the next try follows by itself.',
+  },
+  STILL_KNOWN: {
+    meaning: 'Members still know a node after FORGET: gossip brought it back.',
+    remedy: 'Run the command again; if it stays, look for members that this tool cannot reach.',
+  },
+  KEY_CONFLICT: {
+    meaning: 'Two nodes hold different values for the same key. Both copies were left where they are.',
+    remedy: 'Decide which one is right, delete the other on its node, and run `reeve redis fix` again.',
+  },
+  KEYS_STAY: {
+    meaning: 'Keys could not be moved to the owner of their slot although they are not there.',
+    remedy: 'Look for clients that write to the old node with ASKING; then run `reeve redis fix` again.',
+  },
 } as const satisfies ErrorCatalog;

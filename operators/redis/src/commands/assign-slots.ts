@@ -1,0 +1,21 @@
+import { done } from '@reeve/runtime';
+import type { AssignSlots } from '../api/commands.ts';
+import { countSlots, formatSlots, minusSlots, parseSlots } from '../api/slots.ts';
+import { ask, handlerFor, keyCount, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+
+/** Gives a new, empty, lonely node its slots. Done when it claims exactly them. */
+export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', async (command, context) => {
+  const wanted = parseSlots(command.slots) ?? [];
+  const { self, others } = await tableOf(context, command.node);
+  if (countSlots(minusSlots(self.slots, wanted)) > 0) {
+    throw new StaleEvidence(`${nameOf(command.node)} owns other slots already: ${formatSlots(self.slots)}`);
+  }
+  const missing = minusSlots(wanted, self.slots);
+  if (countSlots(missing) === 0) return done;
+  if (others.length > 0) throw new StaleEvidence(`${nameOf(command.node)} knows ${others.length} other nodes already`);
+  if (self.role !== 'primary') throw new StaleEvidence(`${nameOf(command.node)} is a replica`);
+  const keys = await keyCount(context, command.node);
+  if (keys > 0) throw new StaleEvidence(`${nameOf(command.node)} is not empty: ${keys} keys`);
+  await ask(context, command.node, ['CLUSTER', 'ADDSLOTSRANGE', ...missing.flat().map(String)]);
+  return done;
+});

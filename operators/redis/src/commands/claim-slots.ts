@@ -1,0 +1,85 @@
+import { done } from '@reeve/runtime';
+import type { ClaimSlots } from '../api/commands.ts';
+import {
+  countSlots,
+  formatSlots,
+  intersectSlots,
+  minusSlots,
+  parseSlots,
+  type SlotRanges,
+  slotsOf,
+  unionSlots,
+} from '../api/slots.ts';
+import type { NodeRef } from '../api/view.ts';
+import type { RedisContext } from './context.ts';
+import { ask, askAll, askTolerant, handlerFor, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
+
+function slotNumbers(slots: SlotRanges): string[] {
+  return [...slotsOf(slots)].map(String);
+}
+
+/**
+ * First the others give the slots up, then the owner takes them with a new epoch. The other way round a former
+ * owner would learn of the higher epoch by gossip and delete its keys of the slot as those of a lost slot.
+ */
+async function release(context: RedisContext, from: NodeRef, table: NodeTable, slots: SlotRanges): Promise<void> {
+  const claimed = intersectSlots(table.self.slots, slots);
+  if (countSlots(claimed) > 0) await ask(context, from, ['CLUSTER', 'DELSLOTS', ...slotNumbers(claimed)]);
+}
+
+async function take(context: RedisContext, owner: NodeRef, table: NodeTable, slots: SlotRanges): Promise<void> {
+  const missing = minusSlots(slots, table.self.slots);
+  const held = unionSlots(...table.others.map((other) => intersectSlots(other.slots, missing)));
+  const open = new Set([...table.self.migrating, ...table.self.importing].map(({ slot }) => slot));
+  const commands: string[][] = [];
+  if (countSlots(held) > 0) commands.push(['CLUSTER', 'DELSLOTS', ...slotNumbers(held)]);
+  if (countSlots(missing) > 0) commands.push(['CLUSTER', 'ADDSLOTS', ...slotNumbers(missing)]);
+  for (const slot of slotsOf(slots)) if (open.has(slot)) commands.push(['CLUSTER', 'SETSLOT', String(slot), 'STABLE']);
+  commands.push(['CLUSTER', 'BUMPEPOCH']);
+  await context.redis.transaction(owner.endpoint, commands);
+}
+
+/** Whoever thinks otherwise is told. A node that is a replica by now refuses, and learns it from its primary. */
+async function tell(context: RedisContext, node: NodeRef, owner: NodeRef, slots: SlotRanges): Promise<void> {
+  const table = await tableOf(context, node);
+  const line = table.others.find((other) => other.id === owner.id);
+  const differing = minusSlots(slots, line?.slots ?? []);
+  await askTolerant(
+    context,
+    node,
+    slotNumbers(differing).map((slot) => ['CLUSTER', 'SETSLOT', slot, 'NODE', owner.id]),
+    (error) =>
+      error.message.includes('only with masters') ||
+      error.message.includes('primaries') ||
+      error.message.includes('Unknown node'),
+  );
+}
+
+export const claimSlotsHandler = handlerFor<ClaimSlots>('claim-slots', async (command, context) => {
+  const { owner, releaseFrom, others } = command;
+  const slots = parseSlots(command.slots) ?? [];
+  const everyone = [owner, ...releaseFrom, ...others];
+  const tables = await Promise.all(everyone.map((node) => tableOf(context, node)));
+  const [ownerTable] = tables as [NodeTable, ...NodeTable[]];
+  if (ownerTable.self.role !== 'primary') throw new StaleEvidence(`${nameOf(owner)} is a replica`);
+  for (const [index, other] of others.entries()) {
+    const claimed = intersectSlots(tables[1 + releaseFrom.length + index]?.self.slots ?? [], slots);
+    if (countSlots(claimed) > 0) throw new StaleEvidence(`${nameOf(other)} claims slots ${formatSlots(claimed)}`);
+  }
+  await Promise.all(releaseFrom.map((node, index) => release(context, node, tables[1 + index] as NodeTable, slots)));
+  const rivals = releaseFrom.some(
+    (_node, index) => countSlots(intersectSlots(tables[1 + index]?.self.slots ?? [], slots)) > 0,
+  );
+  const open = [...ownerTable.self.migrating, ...ownerTable.self.importing].some(
+    ({ slot }) => countSlots(intersectSlots(slots, [[slot, slot]])) > 0,
+  );
+  if (rivals || open || countSlots(minusSlots(slots, ownerTable.self.slots)) > 0)
+    await take(context, owner, ownerTable, slots);
+  await Promise.all([...releaseFrom, ...others].map((node) => tell(context, node, owner, slots)));
+  // Read back: what a transaction answered is not what counts.
+  const after = await tableOf(context, owner);
+  const missing = minusSlots(slots, after.self.slots);
+  if (countSlots(missing) > 0) throw new StaleEvidence(`${nameOf(owner)} did not keep slots ${formatSlots(missing)}`);
+  await askAll(context, owner, [['CLUSTER', 'SAVECONFIG']]);
+  return done;
+});

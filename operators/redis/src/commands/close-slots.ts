@@ -1,0 +1,64 @@
+import { done } from '@reeve/runtime';
+import type { CloseSlots } from '../api/commands.ts';
+import { parseSlots, slotsOf } from '../api/slots.ts';
+import type { NodeLine, NodeRef } from '../api/view.ts';
+import type { RedisContext } from './context.ts';
+import {
+  askAll,
+  handlerFor,
+  identify,
+  keysInSlots,
+  nameOf,
+  type NodeTable,
+  StaleEvidence,
+  tableOf,
+} from './evidence.ts';
+
+function isGone(line: NodeLine | undefined): boolean {
+  return line === undefined || line.flags.some((flag) => flag === 'fail' || flag === 'noaddr');
+}
+
+/** Keys on the other side of an open slot would be cut off (no ASK leads to them any more) when the slot is closed. */
+async function proveNothingCutOff(
+  context: RedisContext,
+  node: NodeRef,
+  table: NodeTable,
+  slots: readonly number[],
+): Promise<void> {
+  const wanted = new Set(slots);
+  const importing = table.self.importing.filter((open) => wanted.has(open.slot)).map((open) => open.slot);
+  const here = await keysInSlots(context, node, importing);
+  const held = importing.find((_slot, index) => (here[index] ?? 0) > 0);
+  if (held !== undefined) throw new StaleEvidence(`${nameOf(node)} holds keys of slot ${held}, which it is importing`);
+
+  const byPeer = Map.groupBy(
+    table.self.migrating.filter((open) => wanted.has(open.slot)),
+    (open) => open.peer,
+  );
+  for (const [peerId, open] of byPeer) {
+    const line = table.others.find((other) => other.id === peerId);
+    if (isGone(line) || !line) continue; // nobody there to lead to
+    const peer: NodeRef = { id: peerId, endpoint: { host: line.host, port: line.port } };
+    await identify(context, [peer]);
+    const migrating = open.map(({ slot }) => slot);
+    const counts = await keysInSlots(context, peer, migrating);
+    const cut = migrating.find((_slot, index) => (counts[index] ?? 0) > 0);
+    if (cut !== undefined) throw new StaleEvidence(`${nameOf(peer)} already holds keys of slot ${cut}`);
+  }
+}
+
+/** SETSLOT STABLE. Done when none of the slots is open on the node. */
+export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', async (command, context) => {
+  const table = await tableOf(context, command.node);
+  const isOpen = new Set([...table.self.migrating, ...table.self.importing].map((open) => open.slot));
+  const slots = [...slotsOf(parseSlots(command.slots) ?? [])].filter((slot) => isOpen.has(slot));
+  if (slots.length === 0) return done;
+  if (table.self.role !== 'primary') throw new StaleEvidence(`${nameOf(command.node)} is a replica now`);
+  await proveNothingCutOff(context, command.node, table, slots);
+  await askAll(
+    context,
+    command.node,
+    slots.map((slot) => ['CLUSTER', 'SETSLOT', String(slot), 'STABLE']),
+  );
+  return done;
+});

@@ -1,0 +1,141 @@
+/** Live reads by which handlers prove that a command may be carried out. Never from a cache, never by a name. */
+import { type Handle, type Handler, type Outcome, type Progress, asReeveError, failed, stale } from '@reeve/runtime';
+import type { RedisCommand } from '../api/commands.ts';
+import { type Arg, type CallOptions, RedisReplyError, type Reply } from '../api/port.ts';
+import { formatEndpoint, type NodeLine, type NodeRef } from '../api/view.ts';
+import { parseClusterNodes, parseInfo } from '../observe/parse.ts';
+import type { RedisContext } from './context.ts';
+
+/** The evidence of a command no longer holds: nothing was changed by it, plan anew. */
+export class StaleEvidence extends Error {}
+
+/** A handler whose checks may throw StaleEvidence. */
+export function handlerFor<C extends RedisCommand>(
+  type: C['type'],
+  run: (command: C, context: RedisContext, signal: AbortSignal) => Promise<Outcome | Handle>,
+): Handler<C, RedisContext> {
+  return {
+    type,
+    async run(command, context, signal) {
+      try {
+        return await run(command, context, signal);
+      } catch (error) {
+        if (error instanceof StaleEvidence) return stale(error.message);
+        throw error;
+      }
+    },
+  };
+}
+
+/** Work that may take longer than a few seconds: goes on behind a handle. */
+export function background(work: (report: (progress: Progress) => void) => Promise<Outcome>): Handle {
+  let latest: Progress | undefined;
+  const settled = work((progress) => {
+    latest = progress;
+  }).catch((error: unknown) => {
+    if (error instanceof StaleEvidence) return stale(error.message);
+    const known = asReeveError(error);
+    return failed(known.code, known.message);
+  });
+  return { progress: () => latest, settled };
+}
+
+export function nameOf(node: NodeRef): string {
+  return `${node.id.slice(0, 8)} at ${formatEndpoint(node.endpoint)}`;
+}
+
+export async function ask(
+  context: RedisContext,
+  node: NodeRef,
+  args: readonly Arg[],
+  options?: CallOptions,
+): Promise<Reply> {
+  return context.redis.call(node.endpoint, args, options);
+}
+
+/** Several commands to one server in one write; the first error is thrown after all answered. */
+export async function askAll(
+  context: RedisContext,
+  node: NodeRef,
+  commands: readonly (readonly Arg[])[],
+  options?: CallOptions,
+): Promise<readonly Reply[]> {
+  const results = await Promise.allSettled(commands.map((args) => context.redis.call(node.endpoint, args, options)));
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+export interface NodeTable {
+  readonly self: NodeLine;
+  /** Lines about others that are more than a handshake. */
+  readonly others: readonly NodeLine[];
+}
+
+/** The node's own table; stale if another node answers at that address. */
+export async function tableOf(context: RedisContext, node: NodeRef): Promise<NodeTable> {
+  const lines = parseClusterNodes(String(await ask(context, node, ['CLUSTER', 'NODES'])));
+  const self = lines.find((line) => line.flags.includes('myself'));
+  if (!self) throw new StaleEvidence(`${formatEndpoint(node.endpoint)} does not say who it is`);
+  if (self.id !== node.id) {
+    throw new StaleEvidence(
+      `at ${formatEndpoint(node.endpoint)} answers ${self.id.slice(0, 8)}, not ${node.id.slice(0, 8)}`,
+    );
+  }
+  const others = lines.filter((line) => line !== self && !line.flags.includes('handshake'));
+  return { self, others };
+}
+
+/** Proves that each address is the node we think it is. */
+export async function identify(context: RedisContext, nodes: readonly NodeRef[]): Promise<void> {
+  const unique = new Map(nodes.map((node) => [`${node.id} ${formatEndpoint(node.endpoint)}`, node]));
+  await Promise.all(
+    [...unique.values()].map(async (node) => {
+      const id = String(await ask(context, node, ['CLUSTER', 'MYID']));
+      if (id !== node.id) {
+        throw new StaleEvidence(
+          `at ${formatEndpoint(node.endpoint)} answers ${id.slice(0, 8)}, not ${node.id.slice(0, 8)}`,
+        );
+      }
+    }),
+  );
+}
+
+/** Keys in all databases of a node. */
+export async function keyCount(context: RedisContext, node: NodeRef): Promise<number> {
+  const info = parseInfo(String(await ask(context, node, ['INFO', 'keyspace'])));
+  let keys = 0;
+  for (const [name, value] of Object.entries(info)) {
+    if (/^db\d+$/.test(name)) keys += Number(/keys=(\d+)/.exec(value)?.[1] ?? 0);
+  }
+  return keys;
+}
+
+export async function keysInSlots(
+  context: RedisContext,
+  node: NodeRef,
+  slots: readonly number[],
+): Promise<readonly number[]> {
+  const replies = await askAll(
+    context,
+    node,
+    slots.map((slot) => ['CLUSTER', 'COUNTKEYSINSLOT', String(slot)]),
+  );
+  return replies.map(Number);
+}
+
+/** Runs commands, tolerating error replies (not lost connections) that `tolerated` accepts. */
+export async function askTolerant(
+  context: RedisContext,
+  node: NodeRef,
+  commands: readonly (readonly Arg[])[],
+  tolerated: (error: RedisReplyError) => boolean,
+): Promise<void> {
+  const results = await Promise.allSettled(commands.map((args) => context.redis.call(node.endpoint, args)));
+  for (const result of results) {
+    if (result.status === 'fulfilled') continue;
+    if (result.reason instanceof RedisReplyError && tolerated(result.reason)) continue;
+    throw result.reason;
+  }
+}

@@ -1,0 +1,69 @@
+import { done, failed, ReeveError } from '@reeve/runtime';
+import type { ForgetNode } from '../api/commands.ts';
+import { RedisReplyError } from '../api/port.ts';
+import { countSlots } from '../api/slots.ts';
+import type { NodeLine, NodeRef } from '../api/view.ts';
+import type { RedisContext } from './context.ts';
+import { ask, askTolerant, handlerFor, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
+
+/** The victim's own table, or undefined when nobody (or somebody else) answers at its address. */
+async function tableOfVictim(context: RedisContext, node: NodeRef): Promise<NodeTable | undefined> {
+  try {
+    return await tableOf(context, node);
+  } catch (error) {
+    if (error instanceof StaleEvidence) return undefined;
+    const code = error instanceof ReeveError ? error.code : '';
+    if (code === 'REDIS_UNREACHABLE' || code === 'REDIS_TIMEOUT' || code === 'REDIS_CONNECTION_LOST') return undefined;
+    throw error;
+  }
+}
+
+function proveExpendable(victim: NodeRef, by: NodeRef, lines: readonly NodeLine[]): void {
+  const line = lines.find((other) => other.id === victim.id);
+  if (line && countSlots(line.slots) > 0) {
+    throw new StaleEvidence(`${nameOf(by)} still sees ${countSlots(line.slots)} slots on ${nameOf(victim)}`);
+  }
+  const replica = lines.find((other) => other.primaryId === victim.id);
+  if (replica)
+    throw new StaleEvidence(`${nameOf(by)} still sees ${replica.id.slice(0, 8)} replicate ${nameOf(victim)}`);
+}
+
+/**
+ * All members forget a node, within the 60 s during which each refuses to learn of it again. Every member must be
+ * there before the first one is asked: one that missed it would bring the node back by gossip.
+ */
+export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (command, context) => {
+  const { node, by } = command;
+  const tables = await Promise.all(by.map((member) => tableOf(context, member)));
+  for (const [index, member] of by.entries()) {
+    const table = tables[index] as NodeTable;
+    proveExpendable(node, member, [table.self, ...table.others]);
+  }
+  const own = await tableOfVictim(context, node);
+  if (own && countSlots(own.self.slots) > 0) throw new StaleEvidence(`${nameOf(node)} says that it owns slots`);
+
+  await Promise.all(
+    by.map((member, index) => {
+      const knows = tables[index]?.others.some((other) => other.id === node.id);
+      if (!knows) return undefined;
+      return askTolerant(context, member, [['CLUSTER', 'FORGET', node.id]], (error) =>
+        error.message.includes('Unknown node'),
+      );
+    }),
+  );
+  const after = await Promise.all(by.map((member) => tableOf(context, member)));
+  const remembered = by.filter((_member, index) => after[index]?.others.some((other) => other.id === node.id));
+  if (remembered.length > 0) {
+    return failed('STILL_KNOWN', `${nameOf(node)} is still known to ${remembered.map(nameOf).join(', ')}`);
+  }
+  if (command.reset && own) {
+    try {
+      await ask(context, node, ['CLUSTER', 'RESET', 'SOFT']);
+    } catch (error) {
+      // A primary that holds keys refuses to be reset, and rightly so: it is out of the cluster, its keys stay with it.
+      if (!(error instanceof RedisReplyError)) throw error;
+      return { status: 'done', note: `${nameOf(node)} is forgotten, but refused its reset: ${error.message}` };
+    }
+  }
+  return done;
+});

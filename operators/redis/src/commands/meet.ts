@@ -1,0 +1,46 @@
+import { isIP } from 'node:net';
+import { done, failed } from '@reeve/runtime';
+import type { Meet } from '../api/commands.ts';
+import { formatEndpoint, type NodeRef } from '../api/view.ts';
+import { askAll, handlerFor, identify, tableOf } from './evidence.ts';
+
+/** The bus listens 10,000 ports above unless told otherwise; only then does MEET take the extra argument. */
+const USUAL_BUS_OFFSET = 10_000;
+
+/** Sends MEET where the two do not know each other at these addresses yet. That they got to know each other, the next observation tells. */
+export const meetHandler = handlerFor<Meet>('meet', async (command, context) => {
+  const named = command.pairs.find(({ to }) => isIP(to.endpoint.host) === 0);
+  if (named)
+    return failed('ADDRESS_NOT_IP', `CLUSTER MEET needs an IP address, not ${formatEndpoint(named.to.endpoint)}`);
+  await identify(
+    context,
+    command.pairs.map(({ to }) => to),
+  );
+  const byFrom = new Map<string, { from: NodeRef; to: Meet['pairs'][number][] }>();
+  for (const pair of command.pairs) {
+    const entry = byFrom.get(pair.from.id) ?? { from: pair.from, to: [] };
+    entry.to.push(pair);
+    byFrom.set(pair.from.id, entry);
+  }
+  await Promise.all(
+    [...byFrom.values()].map(async ({ from, to }) => {
+      const { others } = await tableOf(context, from);
+      const unknown = to.filter((pair) => {
+        const line = others.find((other) => other.id === pair.to.id);
+        return !line?.linkUp || line.host !== pair.to.endpoint.host || line.port !== pair.to.endpoint.port;
+      });
+      await askAll(
+        context,
+        from,
+        unknown.map(({ to: { endpoint }, toBusPort }) => [
+          'CLUSTER',
+          'MEET',
+          endpoint.host,
+          String(endpoint.port),
+          ...(toBusPort === endpoint.port + USUAL_BUS_OFFSET ? [] : [String(toBusPort)]),
+        ]),
+      );
+    }),
+  );
+  return done;
+});

@@ -1,0 +1,43 @@
+/** @packageDocumentation Redis and Valkey clusters: observe, plan, run. */
+export type * from './api/commands.ts';
+export { redisErrors } from './api/errors.ts';
+export type { Finding, FindingCode } from './api/findings.ts';
+export { type Decided, type Decision, isRefused, type Needs, type Operation } from './api/operation.ts';
+export { type Arg, type CallOptions, type RedisPort, RedisReplyError, type Reply } from './api/port.ts';
+export * from './api/slots.ts';
+export * from './api/view.ts';
+export { type ConnectOptions, connectRedis } from './client/client.ts';
+export type { RedisContext } from './commands/context.ts';
+export { redisHandlers } from './commands/handlers.ts';
+export type { Environment, RunEvent } from './controllers/environment.ts';
+export {
+  createJournal,
+  type Journal,
+  type JournalEntry,
+  type JournalHeader,
+  openJournal,
+  type StoredJournal,
+} from './controllers/journal.ts';
+export { operationOfKind } from './controllers/operations.ts';
+export type { LoopEnd } from './controllers/pursue.ts';
+export {
+  type Approval,
+  goalDigest,
+  type Proposal,
+  propose,
+  resumeOperation,
+  type RunResult,
+  runOperation,
+} from './controllers/run.ts';
+export { type ObserveOptions, observeCluster } from './observe/observe.ts';
+export { type AddNodeRequest, addNodeOperation } from './plan/add-node.ts';
+export { checkCluster, isClean } from './plan/check.ts';
+export { type CreateRequest, createOperation } from './plan/create.ts';
+export { type DeleteNodeRequest, deleteNodeOperation } from './plan/delete-node.ts';
+export { type FailoverRequest, failoverOperation } from './plan/failover.ts';
+export { type FixRequest, fixOperation } from './plan/fix.ts';
+export { type MoveGoal, reverseMoves } from './plan/moves.ts';
+export { printDecision, printFindings, printPlan, printView } from './plan/print.ts';
+export { type RebalanceRequest, rebalanceOperation } from './plan/rebalance.ts';
+export { type ReshardRequest, reshardOperation } from './plan/reshard.ts';
+export { type SpreadRequest, spreadOperation } from './plan/spread.ts';
