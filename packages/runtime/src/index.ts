@@ -9,7 +9,7 @@ export {
   type Progress,
   stale,
 } from './command/command.ts';
-export { type Executor, type Handler, isHandle, localExecutor } from './command/executor.ts';
+export { type AnyHandler, type Executor, type Handler, isHandle, localExecutor } from './command/executor.ts';
 export { canonicalJson, digest } from './digest/digest.ts';
 export { asReeveError, type ErrorCatalog, type ErrorDescription, ReeveError, runtimeErrors } from './errors/errors.ts';
 export { type Known, type Knowledge, known, type Unknown, unknown, valueOf } from './plan/known.ts';

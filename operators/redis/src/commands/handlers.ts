@@ -1,4 +1,4 @@
-import type { Handler } from '@reeve/runtime';
+import type { AnyHandler } from '@reeve/runtime';
 import { assignSlotsHandler } from './assign-slots.ts';
 import { bumpEpochHandler } from './bump-epoch.ts';
 import { cancelAtomicHandler } from './cancel-atomic.ts';
@@ -15,7 +15,7 @@ import { replicateHandler } from './replicate.ts';
 import { setEpochsHandler } from './set-epochs.ts';
 
 /** Exactly one handler for each command type. */
-export const redisHandlers: readonly Handler<never, RedisContext>[] = [
+export const redisHandlers: readonly AnyHandler<RedisContext>[] = [
   assignSlotsHandler,
   bumpEpochHandler,
   cancelAtomicHandler,

@@ -12,6 +12,12 @@ export interface Handler<C extends Command, Context> {
   run(command: C, context: Context, signal: AbortSignal): Promise<Outcome | Handle>;
 }
 
+/** A handler of some command type, for lists of handlers of all types. */
+export interface AnyHandler<Context> {
+  readonly type: string;
+  run(command: never, context: Context, signal: AbortSignal): Promise<Outcome | Handle>;
+}
+
 /** Runs commands: in this process (the CLI, the manager) or, later, through a Member (an agent). */
 export interface Executor<C extends Command = Command> {
   start(command: C, signal: AbortSignal): Promise<Outcome | Handle>;
@@ -23,7 +29,7 @@ export function isHandle(result: Outcome | Handle): result is Handle {
 
 /** An executor that runs handlers in this process. Throws if a type has two handlers; a type without one fails. */
 export function localExecutor<C extends Command, Context>(
-  handlers: readonly Handler<never, Context>[],
+  handlers: readonly AnyHandler<Context>[],
   context: Context,
 ): Executor<C> {
   const byType = new Map<string, Handler<C, Context>>();
