@@ -27,6 +27,19 @@ export const redisErrors = {
     meaning: 'TLS could not be set up.',
     remedy: 'Check --tls, --cacert, --cert, --key and the name in the server’s certificate (--servername).',
   },
+  REDIS_NOT_CLUSTER: {
+    meaning: 'A server does not run in cluster mode.',
+    remedy: 'Start it with cluster-enabled yes.',
+  },
+  REDIS_NO_IDENTITY: {
+    meaning: 'A server answered CLUSTER NODES without a line about itself.',
+    remedy: 'Something between us and the server (a proxy?) changes its answers: connect to the server itself.',
+  },
+  REDIS_ID_TWICE: {
+    meaning: 'Several servers answer with one node id: a nodes.conf was copied. What the node thinks cannot be known.',
+    remedy:
+      'Stop the one that does not belong, remove its nodes.conf, and start it again: it then has an id of its own.',
+  },
   INTERRUPTED: {
     meaning: 'The operation was stopped before its goal was reached.',
     remedy: 'Go on with --resume and the journal file that was printed.',

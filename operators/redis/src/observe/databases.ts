@@ -1,0 +1,58 @@
+/** Commands in a database of a cluster node. Valkey 9 may have several; most CLUSTER commands look at the selected one only. */
+import type { Arg, CallOptions, RedisPort, Reply } from '../api/port.ts';
+import type { Endpoint } from '../api/view.ts';
+
+/** Commands in flight at once: enough to hide the round trip, few enough not to hold up the server's other clients. */
+const CHUNK = 500;
+
+/**
+ * Runs reads in a database, pipelined in chunks. Connections stay in database 0: another one is selected inside a
+ * transaction, so that nobody else's call lands in it. What fails is undefined.
+ */
+export async function inDatabase(
+  port: RedisPort,
+  endpoint: Endpoint,
+  database: number,
+  commands: readonly (readonly Arg[])[],
+  options: CallOptions,
+): Promise<readonly (Reply | undefined)[]> {
+  const replies: (Reply | undefined)[] = [];
+  for (let from = 0; from < commands.length; from += CHUNK) {
+    const chunk = commands.slice(from, from + CHUNK);
+    replies.push(
+      ...(database === 0
+        ? await piped(port, endpoint, chunk, options)
+        : await selected(port, endpoint, database, chunk, options)),
+    );
+  }
+  return replies;
+}
+
+async function piped(
+  port: RedisPort,
+  endpoint: Endpoint,
+  commands: readonly (readonly Arg[])[],
+  options: CallOptions,
+): Promise<readonly (Reply | undefined)[]> {
+  const results = await Promise.allSettled(commands.map((args) => port.call(endpoint, args, options)));
+  return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined));
+}
+
+async function selected(
+  port: RedisPort,
+  endpoint: Endpoint,
+  database: number,
+  commands: readonly (readonly Arg[])[],
+  options: CallOptions,
+): Promise<readonly (Reply | undefined)[]> {
+  try {
+    const replies = await port.transaction(
+      endpoint,
+      [['SELECT', String(database)], ...commands, ['SELECT', '0']],
+      options,
+    );
+    return replies.slice(1, -1);
+  } catch {
+    return commands.map(() => undefined);
+  }
+}

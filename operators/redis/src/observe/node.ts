@@ -1,0 +1,182 @@
+/** One node's own view of itself and of the others, read in one write and its replies. */
+import { asReeveError, type Clock, type Knowledge, known, ReeveError, unknown } from '@reeve/runtime';
+import type { Needs } from '../api/operation.ts';
+import type { Arg, RedisPort, Reply } from '../api/port.ts';
+import { rangesOf, unionSlots } from '../api/slots.ts';
+import {
+  type AtomicJob,
+  type Endpoint,
+  formatEndpoint,
+  type NodeLine,
+  type NodeReport,
+  type ServerInfo,
+} from '../api/view.ts';
+import { CAPABILITY_QUESTION, capabilitiesOf } from './capabilities.ts';
+import { fieldsOf, runningJobsOf } from './jobs.ts';
+import { countKeys, type MeasuredNode, type Measures, slotStats, withSampledBytes } from './measure.ts';
+import { clusterInfoOf, keyspaceOf, memoryOf, NodeTableReader, parseInfo, replicationOf } from './parse.ts';
+import { countStrayKeys } from './stray.ts';
+
+export const DEFAULT_TIMEOUT_MS = 5000;
+
+export interface Answer {
+  readonly report: NodeReport;
+  /** New with each start of a server: tells whether two addresses lead to one process. */
+  readonly runId: string;
+}
+
+export interface Reading {
+  readonly port: RedisPort;
+  readonly needs: Needs;
+  readonly timeoutMs: number;
+  readonly tables: NodeTableReader;
+}
+
+/** Throws a ReeveError when the node cannot be read at all: it does not answer, is not in cluster mode, denies INFO. */
+export async function observeNode(
+  port: RedisPort,
+  _ports: { readonly clock: Clock },
+  endpoint: Endpoint,
+  needs: Needs,
+): Promise<NodeReport> {
+  const reading = { port, needs, timeoutMs: DEFAULT_TIMEOUT_MS, tables: new NodeTableReader() };
+  return (await readNode(reading, endpoint)).report;
+}
+
+export async function readNode(reading: Reading, endpoint: Endpoint): Promise<Answer> {
+  const { port, needs, timeoutMs } = reading;
+  const ask = (args: readonly Arg[]): Promise<Knowledge<Reply>> =>
+    port.call(endpoint, args, { timeoutMs }).then(known, (error: unknown) => unknown(asReeveError(error).message));
+  // Without these three nothing can be said of the node; the rest may be denied or missing.
+  const essential = Promise.all([
+    port.call(endpoint, ['INFO'], { timeoutMs }),
+    port.call(endpoint, ['CLUSTER', 'NODES'], { timeoutMs }),
+    port.call(endpoint, ['CLUSTER', 'INFO'], { timeoutMs }),
+  ]);
+  const optional = Promise.all([
+    ask(CAPABILITY_QUESTION),
+    ask(['CONFIG', 'GET', 'cluster-node-timeout', 'cluster-databases']),
+    ask(['FUNCTION', 'LIST']),
+    ask(['CLUSTER', 'GETSLOTMIGRATIONS']),
+    ask(['CLUSTER', 'MYSHARDID']),
+  ]);
+  const [infoText, nodesText, clusterText] = await essential.catch((error: unknown) => {
+    throw notReadable(error, endpoint);
+  });
+  const [commands, config, functions, jobs, shardId] = await optional;
+
+  const info = parseInfo(String(infoText));
+  const lines = reading.tables.read(String(nodesText));
+  const self = lines.find((line) => line.flags.includes('myself'));
+  if (!self) {
+    throw new ReeveError('REDIS_NO_IDENTITY', `${formatEndpoint(endpoint)} does not say which node it is`, {
+      subjects: [formatEndpoint(endpoint)],
+    });
+  }
+  const server = serverOf(info, commands, config, { atomicJobs: jobs.known, functions: functions.known });
+  const keyspace = keyspaceOf(info);
+  const node: MeasuredNode = { port, endpoint, timeoutMs, databases: Object.keys(keyspace).map(Number) };
+  const report: NodeReport = {
+    server,
+    self,
+    others: lines.filter((line) => line !== self),
+    info: clusterInfoOf(parseInfo(String(clusterText))),
+    replication: replicationOf(info),
+    memory: memoryOf(info),
+    keyspace,
+    functionLibraries: libraryCount(functions),
+    ...(shardId.known && typeof shardId.value === 'string' ? { shardId: shardId.value } : {}),
+    slotMeasures: await measuresFor(node, needs, self, server),
+    strayKeys: await strayKeysFor(node, needs, self),
+    atomicJobs: [
+      ...runningJobsOf(jobs.known ? jobs.value : undefined),
+      ...(await redisJobs(reading, endpoint, server)),
+    ],
+  };
+  return { report, runId: info.run_id ?? '' };
+}
+
+function notReadable(error: unknown, endpoint: Endpoint): ReeveError {
+  const known = asReeveError(error);
+  if (!/cluster support disabled/i.test(known.message)) return known;
+  return new ReeveError('REDIS_NOT_CLUSTER', `${formatEndpoint(endpoint)} does not run in cluster mode`, {
+    subjects: [formatEndpoint(endpoint)],
+  });
+}
+
+function serverOf(
+  info: Readonly<Record<string, string>>,
+  commands: Knowledge<Reply>,
+  config: Knowledge<Reply>,
+  answered: { readonly atomicJobs: boolean; readonly functions: boolean },
+): ServerInfo {
+  const settings = fieldsOf(config.known ? config.value : undefined);
+  const nodeTimeout = settings.get('cluster-node-timeout');
+  return {
+    product: info.valkey_version === undefined ? 'redis' : 'valkey',
+    version: info.valkey_version ?? info.redis_version ?? '',
+    clusterEnabled: info.cluster_enabled === '1',
+    capabilities: capabilitiesOf(commands.known ? commands.value : undefined, answered),
+    nodeTimeoutMs:
+      nodeTimeout === undefined
+        ? unknown(config.known ? 'the server has no cluster-node-timeout' : config.why)
+        : known(Number(nodeTimeout)),
+    // Where CONFIG is denied, the databases that hold keys tell at least as much as must be migrated.
+    databases: Number(
+      settings.get('cluster-databases') ?? Math.max(0, ...Object.keys(keyspaceOf(info)).map(Number)) + 1,
+    ),
+  };
+}
+
+function libraryCount(functions: Knowledge<Reply>): Knowledge<number> {
+  if (!functions.known) return functions;
+  return Array.isArray(functions.value) ? known(functions.value.length) : unknown('FUNCTION LIST answered no list');
+}
+
+async function measuresFor(node: MeasuredNode, needs: Needs, self: NodeLine, server: ServerInfo): Promise<Measures> {
+  if (self.role !== 'primary') return {};
+  const measures: Measures = {};
+  if (needs.measureSlots) Object.assign(measures, await measureOwn(node, needs.measureSlots, self, server));
+  const missing = needs.countKeysIn ? withoutMeasured(needs, measures) : [];
+  return missing.length > 0 ? { ...(await countKeys(node, missing)), ...measures } : measures;
+}
+
+function withoutMeasured(needs: Needs, measures: Measures) {
+  const wanted = needs.countKeysIn ?? [];
+  const slots: number[] = [];
+  for (const [first, last] of wanted) {
+    for (let slot = first; slot <= last; slot++) if (measures[slot] === undefined) slots.push(slot);
+  }
+  return rangesOf(slots);
+}
+
+async function measureOwn(
+  node: MeasuredNode,
+  by: 'keys' | 'bytes' | 'load',
+  self: NodeLine,
+  server: ServerInfo,
+): Promise<Measures> {
+  const stats = server.capabilities.slotStats ? await slotStats(node, self.slots) : undefined;
+  const measures = stats ?? (await countKeys(node, self.slots));
+  if (by !== 'bytes') return measures;
+  const known = Object.values(measures).every((measure) => measure.bytes !== undefined);
+  return known ? measures : withSampledBytes(node, measures);
+}
+
+async function strayKeysFor(node: MeasuredNode, needs: Needs, self: NodeLine): Promise<Knowledge<number>> {
+  if (!needs.strayKeys) return unknown('not asked');
+  if (self.role !== 'primary') return unknown('a replica holds what its primary holds');
+  // Keys of a slot that is being imported are where they belong.
+  const importing = rangesOf(self.importing.map(({ slot }) => slot));
+  return countStrayKeys(node, unionSlots(self.slots, importing));
+}
+
+/** Redis 8.4 has another command for its migrations, asked only where it exists. */
+async function redisJobs(reading: Reading, endpoint: Endpoint, server: ServerInfo): Promise<readonly AtomicJob[]> {
+  if (!server.capabilities.redisAtomicMigration) return [];
+  const options = { timeoutMs: reading.timeoutMs };
+  const reply = await reading.port
+    .call(endpoint, ['CLUSTER', 'MIGRATION', 'STATUS', 'ALL'], options)
+    .catch(() => undefined);
+  return runningJobsOf(reply);
+}
