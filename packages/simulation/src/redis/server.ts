@@ -1,0 +1,294 @@
+import type { Random } from '@reeve/runtime';
+import { SLOT_COUNT } from './crc16.ts';
+import type { AtomicState } from './atomic.ts';
+import type { ManualFailover } from './failover.ts';
+import { Keyspace } from './keyspace.ts';
+import { createPeer, type Peer, type PeerSeed } from './peer.ts';
+import { createReplication, type Replication } from './replication.ts';
+
+/** Which server's rules hold. `redis8` is 8.4 or later, with Redis' own atomic migration. */
+export type Flavour = 'valkey9' | 'redis7' | 'redis8';
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly flavour: Flavour;
+  readonly nodeTimeoutMs: number;
+  /** cluster-allow-replica-migration: a primary that loses its last slot becomes a replica of the new owner. */
+  readonly allowReplicaMigration: boolean;
+  readonly requireFullCoverage: boolean;
+  /** cluster-databases (Valkey 9). */
+  readonly databases: number;
+  /** Data survives a kill (append-only file with fsync always). */
+  readonly persistence: boolean;
+  readonly maxMemory: number;
+}
+
+export type ProcessState = 'up' | 'paused' | 'down';
+
+const BUS_OFFSET = 10_000;
+
+export function hexId(random: Random): string {
+  let id = '';
+  while (id.length < 40)
+    id += Math.floor(random.next() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0');
+  return id;
+}
+
+/** One server process: its node table, its slots, its keys. Behaviour lives in the files beside this one. */
+export class ModelServer {
+  readonly options: ServerOptions;
+  readonly random: Random;
+  process: ProcessState = 'up';
+  host: string;
+  port: number;
+  startedAt: number;
+  /** Another one for each process. */
+  runId: string;
+
+  /** Our own entry of the node table. */
+  self: Peer;
+  /** By id, ourselves included. */
+  peers = new Map<string, Peer>();
+  /** For each slot the mark of its owner in our view, 0 = nobody. */
+  readonly owners = new Uint16Array(SLOT_COUNT);
+  readonly migrating = new Map<number, Peer>();
+  readonly importing = new Map<number, Peer>();
+  /** Slots that their owner no longer claims; they stay bound to it until somebody else claims them. */
+  readonly unclaimed = new Set<number>();
+  /** FORGET: ids that gossip may not bring back, with the time when the ban ends. */
+  readonly banned = new Map<string, number>();
+
+  currentEpoch = 0;
+  lastVoteEpoch = 0;
+  state: 'ok' | 'fail' = 'fail';
+  minoritySince = Number.NEGATIVE_INFINITY;
+  /** Primaries with slots, from the last look at the table. */
+  size = 1;
+  /** Bumped by every change that gossip would carry or that changes how gossip is taken. */
+  version = 0;
+  /** A change to be told to everybody at the next turn instead of by and by. */
+  broadcastSoon = false;
+  stateDirty = true;
+  nextPingAt = 0;
+
+  databases: Keyspace[];
+  readonly replication: Replication;
+  functions: string[] = [];
+  manualFailover: ManualFailover | undefined;
+  election: { at: number; epoch: number; sent: boolean } | undefined;
+  readonly atomic: AtomicState = { jobs: [], tasks: [] };
+  readonly cpuBySlot = new Map<number, number>();
+
+  readonly #byMark: (Peer | undefined)[] = [undefined];
+
+  constructor(options: ServerOptions, random: Random, now: number) {
+    this.options = options;
+    this.random = random;
+    this.host = options.host;
+    this.port = options.port;
+    this.startedAt = now;
+    this.runId = hexId(random);
+    // A fresh server does not know its own address until somebody meets it.
+    this.self = this.addPeer(
+      { id: hexId(random), host: '', port: this.port, busPort: this.busPort, role: 'primary', shardId: hexId(random) },
+      now,
+    );
+    this.self.linked = true;
+    this.databases = Array.from({ length: options.databases }, () => new Keyspace());
+    this.replication = createReplication();
+  }
+
+  get id(): string {
+    return this.self.id;
+  }
+
+  get busPort(): number {
+    return this.port + BUS_OFFSET;
+  }
+
+  get endpoint(): string {
+    return `${this.host}:${this.port}`;
+  }
+
+  get isPrimary(): boolean {
+    return this.self.role === 'primary';
+  }
+
+  get isValkey(): boolean {
+    return this.options.flavour === 'valkey9';
+  }
+
+  touch(): void {
+    this.version++;
+    this.stateDirty = true;
+  }
+
+  // --- the node table
+
+  addPeer(seed: PeerSeed, now: number): Peer {
+    const peer = createPeer(seed, this.#byMark.length, now);
+    this.#byMark.push(peer);
+    this.peers.set(peer.id, peer);
+    this.touch();
+    return peer;
+  }
+
+  /** Forgets a node: its slots become unassigned, its replicas have no known primary, its reports are void. */
+  removePeer(peer: Peer): void {
+    for (let slot = 0; slot < SLOT_COUNT; slot++) if (this.owners[slot] === peer.mark) this.unassign(slot);
+    for (const [slot, target] of this.migrating) if (target === peer) this.migrating.delete(slot);
+    for (const [slot, source] of this.importing) if (source === peer) this.importing.delete(slot);
+    for (const other of this.peers.values()) {
+      other.reports.delete(peer);
+      if (other.primary === peer) other.primary = undefined;
+    }
+    this.peers.delete(peer.id);
+    this.#byMark[peer.mark] = undefined;
+    this.touch();
+  }
+
+  renamePeer(peer: Peer, id: string): void {
+    this.peers.delete(peer.id);
+    peer.id = id;
+    this.peers.set(id, peer);
+    this.touch();
+  }
+
+  peerByMark(mark: number): Peer | undefined {
+    return this.#byMark[mark];
+  }
+
+  isBanned(id: string, now: number): boolean {
+    const until = this.banned.get(id);
+    return until !== undefined && until > now;
+  }
+
+  // --- slots
+
+  ownerOf(slot: number): Peer | undefined {
+    return this.#byMark[this.owners[slot] as number];
+  }
+
+  assign(slot: number, peer: Peer): void {
+    this.owners[slot] = peer.mark;
+    peer.slotCount++;
+    this.touch();
+  }
+
+  unassign(slot: number): boolean {
+    const owner = this.ownerOf(slot);
+    if (!owner) return false;
+    owner.slotCount--;
+    this.owners[slot] = 0;
+    this.unclaimed.delete(slot);
+    this.touch();
+    return true;
+  }
+
+  /** Nobody has it, or its owner stopped claiming it. */
+  isUnclaimed(slot: number): boolean {
+    return this.owners[slot] === 0 || this.unclaimed.has(slot);
+  }
+
+  unassignAllOf(peer: Peer): void {
+    if (peer.slotCount === 0) return;
+    for (let slot = 0; slot < SLOT_COUNT; slot++) if (this.owners[slot] === peer.mark) this.unassign(slot);
+  }
+
+  /** Ourselves, or our primary if we are a replica that knows it. */
+  shardPrimary(): Peer {
+    return this.self.role === 'replica' && this.self.primary ? this.self.primary : this.self;
+  }
+
+  // --- keys
+
+  database(index: number): Keyspace {
+    return this.databases[index] as Keyspace;
+  }
+
+  keyCount(): number {
+    let count = 0;
+    for (const keys of this.databases) count += keys.size;
+    return count;
+  }
+
+  countKeysInSlot(slot: number): number {
+    let count = 0;
+    for (const keys of this.databases) count += keys.countInSlot(slot);
+    return count;
+  }
+
+  usedBytes(): number {
+    let bytes = 0;
+    for (const keys of this.databases) bytes += keys.bytes;
+    return bytes;
+  }
+
+  // --- the process
+
+  /** A new process reads nodes.conf: table, slots, epochs and votes are kept, links and handshakes are not. */
+  restart(now: number): void {
+    this.process = 'up';
+    this.startedAt = now;
+    this.runId = hexId(this.random);
+    this.state = 'fail';
+    this.minoritySince = Number.NEGATIVE_INFINITY;
+    this.manualFailover = undefined;
+    this.election = undefined;
+    this.nextPingAt = 0;
+    this.self.port = this.port;
+    this.self.busPort = this.busPort;
+    this.unclaimed.clear();
+    this.banned.clear();
+    for (const peer of [...this.peers.values()]) {
+      if (peer.handshake) this.removePeer(peer);
+      peer.linked = peer === this.self;
+      peer.pingSentAt = 0;
+      peer.pongReceivedAt = 0;
+      peer.reports.clear();
+      if (peer.failing !== 'no') peer.failedAt = now;
+    }
+    if (!this.options.persistence) {
+      for (const keys of this.databases) keys.clear();
+      this.functions = [];
+    }
+    Object.assign(this.replication, createReplication(), { log: [] });
+    if (!this.isPrimary) this.replication.link = 'connecting';
+    this.adoptKeysWithoutOwner();
+    this.touch();
+  }
+
+  /** At start a server takes slots that it has keys of and nobody owns, and imports those that others own. */
+  adoptKeysWithoutOwner(): void {
+    if (!this.isPrimary) return;
+    for (const keys of this.databases) {
+      for (const slot of keys.slots()) {
+        const owner = this.ownerOf(slot);
+        if (owner === this.self || this.importing.has(slot)) continue;
+        if (owner) this.importing.set(slot, owner);
+        else this.assign(slot, this.self);
+      }
+    }
+  }
+
+  // --- epochs
+
+  maxEpoch(): number {
+    let max = this.currentEpoch;
+    for (const peer of this.peers.values()) if (peer.configEpoch > max) max = peer.configEpoch;
+    return max;
+  }
+
+  /** A new config epoch without asking anybody. False when ours is already the greatest. */
+  bumpEpoch(): boolean {
+    const max = this.maxEpoch();
+    if (this.self.configEpoch !== 0 && this.self.configEpoch === max) return false;
+    this.currentEpoch++;
+    this.self.configEpoch = this.currentEpoch;
+    this.touch();
+    return true;
+  }
+}
