@@ -1,0 +1,135 @@
+/**
+ * Every decision of a run goes through one source of choices, which writes down what it answered.
+ * The list alone replays the run: a seed rots with the next commit, a list of choices only with the program's own steps.
+ * 0 is always the dull answer (the oldest effect, no fault, the shortest delay), so that a list may end early and
+ * shrinking means more zeros.
+ */
+import { type Prng, prng } from './random.ts';
+
+export interface Choices {
+  /** One of `options` ways: 0 ≤ answer < `options`. */
+  pick(options: number): number;
+  /** 0 = nothing happens; k = the k-th (from 1) of the named accidents, which are only computed when needed. */
+  strike(accidents: () => readonly string[]): number;
+  /** The answers so far, without trailing zeros when read by `listOf`. */
+  readonly made: readonly number[];
+}
+
+interface Source {
+  pick(options: number): number;
+  strike(accidents: () => readonly string[]): number;
+}
+
+function recorded(source: Source): Choices {
+  const made: number[] = [];
+  return {
+    made,
+    pick(options) {
+      const answer = options > 1 ? source.pick(options) : 0;
+      if (options > 1) made.push(answer);
+      return answer;
+    },
+    strike(accidents) {
+      const answer = source.strike(accidents);
+      made.push(answer);
+      return answer;
+    },
+  };
+}
+
+export interface Temper {
+  /** About how many effects a quiet run has. Default 1000. */
+  readonly effects?: number;
+  /** No accidents at all. */
+  readonly calm?: boolean;
+}
+
+/**
+ * Choices from a seed. Each seed has a temper of its own: how many accidents it would bring over a whole run (from
+ * one in every second run to thirty in each) and which kinds are left out, because some bugs need a storm and others
+ * a single accident near the end.
+ */
+export function seededChoices(seed: number, temper: Temper = {}): Choices {
+  const random = prng(seed);
+  const rate = temper.calm ? 0 : Math.min(0.5, (0.5 * 60 ** random.next()) / (temper.effects ?? 1_000));
+  const silenced = new Map<string, boolean>();
+  const isSilenced = (kind: string) => {
+    let answer = silenced.get(kind);
+    if (answer === undefined) {
+      answer = random.next() < 0.4;
+      silenced.set(kind, answer);
+    }
+    return answer;
+  };
+  return recorded({
+    pick: (count) => random.below(count),
+    strike(accidents) {
+      if (random.next() >= rate) return 0;
+      const names = accidents();
+      const kinds = [...new Set(names)].filter((name) => !isSilenced(name));
+      if (kinds.length === 0) return 0;
+      return pickNamed(names, kinds[random.below(kinds.length)], random);
+    },
+  });
+}
+
+function pickNamed(names: readonly string[], wanted: string | undefined, random: Prng): number {
+  const places = names.flatMap((name, index) => (name === wanted ? [index + 1] : []));
+  return places[random.below(places.length)] ?? 0;
+}
+
+/** Replays a list; after its end, and where an answer is no longer possible, the dull answer. */
+export function replayedChoices(list: readonly number[]): Choices {
+  let at = 0;
+  const next = () => list[at++] ?? 0;
+  return recorded({
+    pick: (options) => Math.min(next(), options - 1),
+    strike(accidents) {
+      const answer = next();
+      return answer === 0 || answer > accidents().length ? 0 : answer;
+    },
+  });
+}
+
+/** No accidents but one: the `nth` (from 1) time that `accident` can happen, it does. `seed` orders the effects; without it oldest first. */
+export function oneAccident(accident: string, nth: number, seed?: number): Choices & { readonly chances: number } {
+  const order = seed === undefined ? undefined : prng(seed);
+  let chances = 0;
+  const choices = recorded({
+    pick: (options) => order?.below(options) ?? 0,
+    strike(accidents) {
+      const place = accidents().indexOf(accident) + 1;
+      if (place > 0) chances++;
+      return place > 0 && chances === nth ? place : 0;
+    },
+  });
+  return {
+    ...choices,
+    get chances() {
+      return chances;
+    },
+  };
+}
+
+/** A list as short as it can be written: what follows the last decision that matters is all zeros. */
+export function listOf(made: readonly number[]): readonly number[] {
+  let length = made.length;
+  while (length > 0 && made[length - 1] === 0) length--;
+  return made.slice(0, length);
+}
+
+/** How many decisions of a list are not dull: the size that shrinking makes small. */
+export function weightOf(list: readonly number[]): number {
+  return list.reduce((sum, choice) => sum + (choice === 0 ? 0 : 1), 0);
+}
+
+/** Lists are mostly zeros: in files only the others are written, as [place, answer]. */
+export function toSparse(list: readonly number[]): readonly (readonly [number, number])[] {
+  return list.flatMap((choice, place) => (choice === 0 ? [] : [[place, choice] as const]));
+}
+
+export function fromSparse(pairs: readonly (readonly [number, number])[]): readonly number[] {
+  const list = Array.from({ length: (pairs.at(-1)?.[0] ?? -1) + 1 }, () => 0);
+  for (const [place, choice] of pairs) list[place] = choice;
+  return list;
+}

@@ -1,0 +1,80 @@
+/** Which accident struck which kind of effect, how often. A cell that could be reached and stayed empty was not tested. */
+export class Coverage {
+  readonly #effects = new Map<string, number>();
+  readonly #accidents = new Map<string, Map<string, number>>();
+  readonly #possible = new Map<string, ReadonlySet<string>>();
+  readonly #events = new Set<string>();
+
+  effect(label: string): void {
+    this.#effects.set(label, (this.#effects.get(label) ?? 0) + 1);
+  }
+
+  /** Which faults an effect of this label may suffer; world events may come at all of them. */
+  possible(label: string, faults: readonly string[]): void {
+    const known = this.#possible.get(label);
+    if (known && faults.every((fault) => known.has(fault))) return;
+    this.#possible.set(label, new Set([...(known ?? []), ...faults]));
+  }
+
+  struck(label: string, accident: string, isEvent: boolean): void {
+    if (isEvent) this.#events.add(accident);
+    const row = this.#accidents.get(label) ?? new Map<string, number>();
+    row.set(accident, (row.get(accident) ?? 0) + 1);
+    this.#accidents.set(label, row);
+  }
+
+  count(label: string, accident?: string): number {
+    return (accident === undefined ? this.#effects.get(label) : this.#accidents.get(label)?.get(accident)) ?? 0;
+  }
+
+  add(other: Coverage): void {
+    for (const [label, count] of other.#effects) this.#effects.set(label, this.count(label) + count);
+    for (const [label, faults] of other.#possible) this.possible(label, [...faults]);
+    for (const event of other.#events) this.#events.add(event);
+    for (const [label, row] of other.#accidents) {
+      const mine = this.#accidents.get(label) ?? new Map<string, number>();
+      for (const [accident, count] of row) mine.set(accident, (mine.get(accident) ?? 0) + count);
+      this.#accidents.set(label, mine);
+    }
+  }
+
+  labels(): readonly string[] {
+    return [...this.#effects.keys()].sort();
+  }
+
+  accidents(): readonly string[] {
+    const faults = new Set([...this.#possible.values()].flatMap((set) => [...set]));
+    return [...[...faults].sort(), ...[...this.#events].sort()];
+  }
+
+  /** Whether an accident can come at an effect of this label at all. */
+  isReachable(label: string, accident: string): boolean {
+    const faults = this.#possible.get(label);
+    return faults !== undefined && (faults.has(accident) || this.#events.has(accident));
+  }
+
+  emptyCells(): readonly { readonly label: string; readonly accident: string }[] {
+    return this.labels().flatMap((label) =>
+      this.accidents()
+        .filter((accident) => this.isReachable(label, accident) && this.count(label, accident) === 0)
+        .map((accident) => ({ label, accident })),
+    );
+  }
+
+  /** One row per effect label, one column per accident; `·` = cannot happen there. */
+  table(): string {
+    const accidents = this.accidents();
+    const rows = [
+      ['effect', 'count', ...accidents],
+      ...this.labels().map((label) => [
+        label,
+        String(this.count(label)),
+        ...accidents.map((accident) => (this.isReachable(label, accident) ? String(this.count(label, accident)) : '·')),
+      ]),
+    ];
+    const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+    const pad = (cell: string, column: number) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+    return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+  }
+}
