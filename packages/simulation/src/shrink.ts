@@ -9,8 +9,8 @@ export interface ShrinkOptions {
 }
 
 /**
- * First cuts the end off, then turns ever smaller stretches into dull choices (no fault, oldest effect), then lowers
- * what is left; again until nothing helps. "The same way" = the same failure code.
+ * Cuts the end off, turns ever smaller stretches into dull choices (no fault, oldest effect), leaves stretches out,
+ * lowers what is left; again until nothing helps. "The same way" = the same failure code.
  */
 export async function shrink(scenario: Scenario, failing: RunResult, options: ShrinkOptions = {}): Promise<RunResult> {
   let best = failing;
@@ -36,6 +36,7 @@ export async function shrink(scenario: Scenario, failing: RunResult, options: Sh
     const weightBefore = [weightOf(best.choices), best.choices.length, sumOf(best.choices)].join();
     await cutEnd();
     await dullStretches();
+    await dropStretches();
     await lower();
     if (runsLeft <= 0 || [weightOf(best.choices), best.choices.length, sumOf(best.choices)].join() === weightBefore) {
       return best;
@@ -56,6 +57,16 @@ export async function shrink(scenario: Scenario, failing: RunResult, options: Sh
         const dull = new Set(places().slice(Math.max(0, end - size), end));
         if (dull.size > 0) await attempt(best.choices.map((choice, place) => (dull.has(place) ? 0 : choice)));
       }
+    }
+  }
+
+  /** A choice and all dull ones before it, left out: what a crash made the program do twice, it then does once. */
+  async function dropStretches(): Promise<void> {
+    let start = 0;
+    for (let place = 0; place < best.choices.length; place++) {
+      if (best.choices[place] === 0) continue;
+      if (await attempt(best.choices.toSpliced(start, place + 1 - start))) place = start - 1;
+      else start = place + 1;
     }
   }
 
