@@ -19,3 +19,5 @@ export { temporaryFolder } from './servers/process.ts';
 export { type Server, startServer, startServers } from './servers/server.ts';
 export { type Certificates, makeCertificates } from './servers/tls.ts';
 export { until } from './servers/until.ts';
+export { keySlot, tagForSlot } from './slot.ts';
+export { type Latency, startTraffic, type Traffic, type TrafficOptions, type TrafficResult } from './traffic.ts';

@@ -1,6 +1,5 @@
 /** A cluster formed by a plain routine of the rig's own, for tests that need one as a starting point. */
 import type { ServerOptions } from './config.ts';
-import { busPort } from './config.ts';
 import type { Access, Endpoint } from './connection.ts';
 import { parseNodes } from './nodes.ts';
 import { type Server, startServers } from './server.ts';
@@ -88,7 +87,7 @@ export async function meetAll(servers: readonly Server[]): Promise<void> {
     await Promise.all(
       servers
         .filter((to) => to !== from)
-        .map(({ endpoint }) => from.call('CLUSTER', 'MEET', endpoint.host, endpoint.port, busPort(endpoint.port))),
+        .map((to) => from.call('CLUSTER', 'MEET', to.endpoint.host, to.endpoint.port, to.busPort)),
     );
   }
   const ids = await Promise.all(servers.map(nodeId));

@@ -21,6 +21,8 @@ export interface ServerOptions {
   readonly appendOnly?: boolean;
   /** `enable-debug-command`. Default `local`: damage needs it. */
   readonly debugCommand?: 'yes' | 'local' | 'no';
+  /** Peers reach the cluster bus through a relay that tests can cut. */
+  readonly busProxy?: boolean;
   /** Further lines, after ours. */
   readonly extraConfig?: readonly string[];
   /** Kept after stop when given; else a temporary folder. */
@@ -29,7 +31,7 @@ export interface ServerOptions {
 
 export const NODES_FILE = 'nodes.conf';
 
-export function configText(options: ServerOptions, host: string, port: number): string {
+export function configText(options: ServerOptions, host: string, port: number, announcedBusPort?: number): string {
   const { tls } = options;
   const cluster = options.clusterEnabled ?? true;
   const lines = [
@@ -54,6 +56,7 @@ export function configText(options: ServerOptions, host: string, port: number): 
       `cluster-port ${busPort(port)}`,
     );
   }
+  if (cluster && announcedBusPort !== undefined) lines.push(`cluster-announce-bus-port ${announcedBusPort}`);
   if (host !== '127.0.0.1') {
     // On loopback every connection comes from 127.0.0.1 unless told otherwise, and peers would learn that address.
     lines.push(`bind-source-addr ${host}`);

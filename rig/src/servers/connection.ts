@@ -1,5 +1,5 @@
 /** One connection to one server: raw commands, no redirect followed. The rig's own, so that it can judge what the product's client does. */
-import { createClient, RESP_TYPES } from '@redis/client';
+import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 
 export interface Endpoint {
   readonly host: string;
@@ -63,6 +63,11 @@ export async function connect(endpoint: Endpoint, options: ConnectOptions = {}):
       if (client.isOpen) client.destroy();
     },
   };
+}
+
+/** The server answered, with an error; anything else is trouble with the connection. */
+export function isErrorReply(error: unknown): boolean {
+  return error instanceof ErrorReply;
 }
 
 /** One command on a connection of its own. */

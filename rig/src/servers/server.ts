@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { redisServer, valkeyServer } from '../binaries/find.ts';
 import type { Program } from '../binaries/program.ts';
-import { configText, NODES_FILE, type ServerOptions } from './config.ts';
-import { type Access, type Connection, connect, type Endpoint, type Reply } from './connection.ts';
+import { type BusProxy, startBusProxy } from './bus-proxy.ts';
+import { busPort, configText, NODES_FILE, type ServerOptions } from './config.ts';
+import { type Access, type Connection, connect, type Endpoint, isErrorReply, type Reply } from './connection.ts';
 import { freePort } from './ports.ts';
 import { giveToServerUser, removeFolder, spawnGuarded, temporaryFolder } from './process.ts';
 import { until } from './until.ts';
@@ -17,6 +18,10 @@ export interface Server {
   readonly pid: number;
   readonly dir: string;
   readonly running: boolean;
+  /** Where peers reach its bus: for MEET. */
+  readonly busPort: number;
+  /** The relay in front of its bus, when `busProxy` was asked for. */
+  readonly busProxy: BusProxy | undefined;
   readonly logFile: string;
   readonly nodesFile: string;
   /** How to log in: for further connections and for command lines. */
@@ -67,6 +72,7 @@ class RunningServer implements Server {
   readonly dir: string;
   readonly access: Access;
   endpoint: Endpoint;
+  busProxy: BusProxy | undefined;
   readonly #options: ServerOptions;
   #child: ChildProcess | undefined;
   #connection: Promise<Connection> | undefined;
@@ -90,6 +96,10 @@ class RunningServer implements Server {
 
   get running(): boolean {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  get busPort(): number {
+    return this.busProxy?.port ?? busPort(this.endpoint.port);
   }
 
   get logFile(): string {
@@ -120,8 +130,12 @@ class RunningServer implements Server {
   async #launch(): Promise<void> {
     const { host, port } = this.endpoint;
     mkdirSync(this.dir, { recursive: true });
+    if (this.#options.busProxy && this.busProxy?.behind !== `${host}:${busPort(port)}`) {
+      this.busProxy?.close();
+      this.busProxy = await startBusProxy(host, busPort(port));
+    }
     const config = join(this.dir, 'server.conf');
-    writeFileSync(config, configText(this.#options, host, port));
+    writeFileSync(config, configText(this.#options, host, port, this.busProxy?.port));
     giveToServerUser(this.dir, config);
     const { tls, users } = this.#options;
     if (tls) this.#writeForServer('tls', { 'server.crt': tls.cert, 'server.key': tls.key, 'ca.crt': tls.ca });
@@ -188,7 +202,7 @@ class RunningServer implements Server {
       return await send(connection);
     } catch (error) {
       // An error reply leaves the connection usable; anything else does not, and the next call opens another.
-      if (!(error instanceof Error) || error.constructor.name !== 'SimpleError') {
+      if (!isErrorReply(error)) {
         this.#drop(opening);
         connection.close();
       }
@@ -230,6 +244,7 @@ class RunningServer implements Server {
 
   async stop(): Promise<void> {
     await this.kill9();
+    this.busProxy?.close();
     if (this.#options.dir === undefined) removeFolder(this.dir);
   }
 
