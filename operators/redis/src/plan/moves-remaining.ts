@@ -1,0 +1,187 @@
+/** What of a move goal is not true yet, read from one view. */
+import type { Waiting } from '@reeve/runtime';
+import {
+  countSlots,
+  hasSlot,
+  intersectSlots,
+  minusSlots,
+  rangesOf,
+  type SlotRanges,
+  unionSlots,
+} from '../api/slots.ts';
+import type { ClusterView, NodeId, NodeRef, OpenSlot } from '../api/view.ts';
+import type { MoveGoal, SlotMove } from './moves-goal.ts';
+import { absentOwners, claimants, slotsFromText, unawareOf } from './moves-view.ts';
+import { nodeName, nodeOf, type ReportedNode, refOf, reportedPrimaries } from './topology.ts';
+
+export interface MovePair {
+  readonly source: NodeRef;
+  readonly target: NodeRef;
+  readonly slots: SlotRanges;
+  readonly why: string;
+}
+
+export interface RemainingWork {
+  readonly pairs: readonly MovePair[];
+  /** Slots of the goal that a node owns which has nothing to do with the goal. */
+  readonly overtaken: ReadonlyMap<NodeId, SlotRanges>;
+  /** Open slots that are no half-finished moves of the goal, by the node that has them open. */
+  readonly foreignOpen: ReadonlyMap<NodeId, SlotRanges>;
+  readonly unavailable: readonly Waiting[];
+  /** Slots of the goal that nobody claims, reporting or not. */
+  readonly ownerless: SlotRanges;
+  /** Slots that arrived, but not everybody has heard of it. */
+  readonly unsettled: SlotRanges;
+  readonly disagreeing: readonly NodeId[];
+}
+
+/** One move with the nodes that stand for its two sides now. */
+interface Side {
+  readonly ids: ReadonlySet<NodeId>;
+  readonly now: ReportedNode | undefined;
+}
+
+class Work {
+  readonly pairs = new Map<string, MovePair>();
+  readonly overtaken = new Map<NodeId, SlotRanges>();
+  readonly unavailable: Waiting[] = [];
+  ownerless: SlotRanges = [];
+  unsettled: SlotRanges = [];
+  readonly disagreeing = new Set<NodeId>();
+
+  addPair(source: ReportedNode, target: ReportedNode, slots: SlotRanges, why: string): void {
+    if (countSlots(slots) === 0) return;
+    const name = `${source.id} ${target.id}`;
+    const before = this.pairs.get(name);
+    this.pairs.set(name, {
+      source: refOf(source),
+      target: refOf(target),
+      slots: unionSlots(before?.slots ?? [], slots),
+      why: before?.why ?? why,
+    });
+  }
+}
+
+export function remainingWork(goal: MoveGoal, view: ClusterView): RemainingWork {
+  const work = new Work();
+  const absent = unionSlots(...absentOwners(view).values());
+  for (const move of goal.moves) judgeMove(goal, move, view, absent, work);
+  const foreignOpen = foreignOpenSlots(goal, view);
+  return {
+    pairs: [...work.pairs.values()],
+    overtaken: work.overtaken,
+    foreignOpen,
+    unavailable: work.unavailable,
+    ownerless: work.ownerless,
+    unsettled: work.unsettled,
+    disagreeing: [...work.disagreeing].sort(),
+  };
+}
+
+function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: SlotRanges, work: Work): void {
+  const slots = slotsFromText(move.slots);
+  const source = sideOf(goal, view, move.source);
+  const target = sideOf(goal, view, move.target);
+  const claims = claimants(view, slots);
+  const ofTarget = claims.find((claim) => claim.node.id === target.now?.id)?.slots ?? [];
+  let pending: SlotRanges = [];
+  for (const claim of claims) {
+    if (claim.node.id === target.now?.id) continue;
+    if (!source.ids.has(claim.node.id)) {
+      work.overtaken.set(claim.node.id, unionSlots(work.overtaken.get(claim.node.id) ?? [], claim.slots));
+      continue;
+    }
+    pending = unionSlots(pending, claim.slots);
+    if (target.now) work.addPair(claim.node, target.now, claim.slots, whyMove(view, move, claim.node));
+  }
+  const arrived = minusSlots(ofTarget, pending);
+  finishOpen(view, source, target, arrived, work);
+  const claimed = unionSlots(...claims.map((claim) => claim.slots));
+  work.ownerless = unionSlots(work.ownerless, minusSlots(minusSlots(slots, claimed), absent));
+  if (!target.now && countSlots(minusSlots(slots, arrived)) > 0) {
+    work.unavailable.push({
+      reason: 'TargetUnavailable',
+      message: `${nodeName(view, move.target)}, to which ${countSlots(slots)} slots must go, cannot be read or is no primary`,
+      subjects: [move.target],
+    });
+  }
+  if (target.now) {
+    for (const id of unawareOf(view, target.now.id, arrived)) {
+      work.disagreeing.add(id);
+      work.unsettled = unionSlots(work.unsettled, arrived);
+    }
+  }
+}
+
+function whyMove(view: ClusterView, move: SlotMove, source: ReportedNode): string {
+  const standsIn = source.id === move.source ? '' : `, which took over for ${nodeName(view, move.source)},`;
+  return `the goal wants these slots of ${nodeName(view, source.id)}${standsIn} on ${nodeName(view, move.target)}`;
+}
+
+/**
+ * Slots that are where they should be but still open. Open in the direction of the move: its last step is missing.
+ * Open in the other direction (a move is being taken back): some keys are over there already, so the half-moved slot is
+ * moved over as a whole first and comes back whole. Taken back halfway, keys would be invisible for a while.
+ */
+function finishOpen(view: ClusterView, source: Side, target: Side, arrived: SlotRanges, work: Work): void {
+  if (!source.now || !target.now) return;
+  const { self: from } = source.now.report.value;
+  const { self: to } = target.now.report.value;
+  const forward = unionSlots(slotsTo(from.migrating, target.ids), slotsTo(to.importing, source.ids));
+  const backward = unionSlots(slotsTo(to.migrating, source.ids), slotsTo(from.importing, target.ids));
+  const name = nodeName(view, target.now.id);
+  work.addPair(
+    source.now,
+    target.now,
+    minusSlots(intersectSlots(forward, arrived), backward),
+    `the last step of moving these slots to ${name} is missing`,
+  );
+  work.addPair(
+    target.now,
+    source.now,
+    intersectSlots(backward, arrived),
+    `these slots are half moved away from ${name}: they are finished first, then taken back whole`,
+  );
+}
+
+function slotsTo(open: readonly OpenSlot[], peers: ReadonlySet<NodeId>): SlotRanges {
+  return rangesOf(open.filter(({ peer }) => peers.has(peer)).map(({ slot }) => slot));
+}
+
+/** A node of the goal and whoever may stand in for it: replicas it had, or the primary that it follows now. */
+function sideOf(goal: MoveGoal, view: ClusterView, id: NodeId): Side {
+  const inGoal = new Set(goal.moves.flatMap((move) => [move.source, move.target]));
+  const node = nodeOf(view, id);
+  const self = node?.report.known ? node.report.value.self : undefined;
+  const heirs = [...(goal.standIns?.[id] ?? [])];
+  // A drained primary may follow the node that got its last slot: that is no heir but another side of the goal.
+  if (self?.role === 'replica' && self.primaryId !== undefined) heirs.push(self.primaryId);
+  const ids = new Set([id, ...heirs.filter((heir) => !inGoal.has(heir))]);
+  const candidates = reportedPrimaries(view).filter((primary) => ids.has(primary.id));
+  const now =
+    candidates.find((candidate) => candidate.id === id) ??
+    candidates.find((candidate) => countSlots(candidate.report.value.self.slots) > 0) ??
+    candidates[0];
+  return { ids, now };
+}
+
+function foreignOpenSlots(goal: MoveGoal, view: ClusterView): ReadonlyMap<NodeId, SlotRanges> {
+  const sides = goal.moves.map((move) => ({
+    slots: slotsFromText(move.slots),
+    source: sideOf(goal, view, move.source).ids,
+    target: sideOf(goal, view, move.target).ids,
+  }));
+  const isOurs = (node: NodeId, open: OpenSlot): boolean =>
+    sides.some(
+      ({ slots, source, target }) =>
+        hasSlot(slots, open.slot) &&
+        ((source.has(node) && target.has(open.peer)) || (target.has(node) && source.has(open.peer))),
+    );
+  const foreign = new Map<NodeId, SlotRanges>();
+  for (const node of reportedPrimaries(view)) {
+    const { migrating, importing } = node.report.value.self;
+    const strange = [...migrating, ...importing].filter((open) => !isOurs(node.id, open)).map((open) => open.slot);
+    if (strange.length > 0) foreign.set(node.id, rangesOf(strange));
+  }
+  return foreign;
+}

@@ -1,0 +1,132 @@
+/** Questions about a view that matter while slots move or are mended: who is missing, what is under way, what is in doubt. */
+import type { Waiting } from '@reeve/runtime';
+import {
+  countSlots,
+  formatSlots,
+  intersectSlots,
+  minusSlots,
+  parseSlots,
+  type SlotRanges,
+  unionSlots,
+} from '../api/slots.ts';
+import type { AtomicJob, ClusterView, NodeId, NodeLine, NodeView } from '../api/view.ts';
+import {
+  flaggedBy,
+  isHandshake,
+  isReported,
+  members,
+  nodeName,
+  nodeNames,
+  ownSlots,
+  type ReportedNode,
+  reported,
+  reportedPrimaries,
+} from './topology.ts';
+
+/** Slots of our own goals and commands: they were formatted by us. */
+export function slotsFromText(text: string): SlotRanges {
+  return parseSlots(text) ?? [];
+}
+
+/** Atomic migrations that have not ended, each once although both sides list it. */
+export function atomicJobs(view: ClusterView): readonly AtomicJob[] {
+  const jobs = new Map<string, AtomicJob>();
+  for (const node of reported(view)) {
+    for (const job of node.report.value.atomicJobs) {
+      jobs.set(`${job.sourceId} ${job.targetId} ${formatSlots(job.slots)}`, job);
+    }
+  }
+  return [...jobs.values()];
+}
+
+export function lineAbout(node: ReportedNode, id: NodeId): NodeLine | undefined {
+  const { self, others } = node.report.value;
+  return self.id === id ? self : others.find((line) => line.id === id && !isHandshake(line));
+}
+
+/**
+ * Slots that belong to nodes which could not be read, as far as the others know. What a late listener says does not
+ * count once a node that reports claims the slot with a newer epoch: that is how servers settle it.
+ */
+export function absentOwners(view: ClusterView): ReadonlyMap<NodeId, SlotRanges> {
+  const absent = new Map<NodeId, SlotRanges>();
+  const claims = reportedPrimaries(view);
+  for (const node of members(view)) {
+    if (node.report.known) continue;
+    const held: SlotRanges[] = [];
+    for (const { line } of node.heard) {
+      if (line.slots.length === 0 || isHandshake(line)) continue;
+      const newer = claims.filter((claim) => claim.report.value.self.configEpoch > line.configEpoch);
+      held.push(minusSlots(line.slots, unionSlots(...newer.map(ownSlots))));
+    }
+    const slots = unionSlots(...held);
+    if (countSlots(slots) > 0) absent.set(node.id, slots);
+  }
+  return absent;
+}
+
+/** FAIL is a decision of the majority; one node that heard it is enough. */
+export function isFailed(node: NodeView): boolean {
+  return flaggedBy(node, 'fail').length > 0;
+}
+
+/** Members that we cannot read although the others do not call them failed: what they think is unknown. */
+export function unreadMembers(view: ClusterView): readonly NodeView[] {
+  return members(view).filter((node) => !node.report.known && !isFailed(node));
+}
+
+/** Reasons not to start anything that changes who owns what: a failover is under way, or may be. */
+export function inDoubt(view: ClusterView): readonly Waiting[] {
+  const waiting: Waiting[] = [];
+  for (const [id, slots] of absentOwners(view)) {
+    waiting.push({
+      reason: 'PrimaryUnavailable',
+      message: `${nodeName(view, id)} cannot be read and owns ${countSlots(slots)} slots: it must come back or be failed over`,
+      subjects: [id],
+    });
+  }
+  for (const node of reportedPrimaries(view)) {
+    const suspects = [...flaggedBy(node, 'fail'), ...flaggedBy(node, 'fail?')];
+    if (suspects.length === 0 || countSlots(ownSlots(node)) === 0) continue;
+    waiting.push({
+      reason: 'PrimarySuspected',
+      message: `${nodeName(view, node.id)} is taken for failed by ${nodeNames(view, [...new Set(suspects)])}: a failover may be under way`,
+      subjects: [node.id],
+    });
+  }
+  const disputed = reported(view).filter((node) => roleIsDisputed(node));
+  if (disputed.length > 0) {
+    waiting.push({
+      reason: 'RolesSettling',
+      message: `nodes do not agree yet on the role of ${nodeNames(
+        view,
+        disputed.map((node) => node.id),
+      )}`,
+      subjects: disputed.map((node) => node.id),
+    });
+  }
+  return waiting;
+}
+
+/** Who is primary matters where slots are at stake: an empty node that changes sides disputes nothing. */
+function roleIsDisputed(node: ReportedNode): boolean {
+  const { self } = node.report.value;
+  return node.heard.some(
+    ({ line }) => !isHandshake(line) && line.role !== self.role && countSlots(unionSlots(line.slots, self.slots)) > 0,
+  );
+}
+
+/** Nodes that report and do not have `owner` down for all of these slots. */
+export function unawareOf(view: ClusterView, owner: NodeId, slots: SlotRanges): readonly NodeId[] {
+  return reported(view)
+    .filter((node) => countSlots(minusSlots(slots, lineAbout(node, owner)?.slots ?? [])) > 0)
+    .map((node) => node.id);
+}
+
+/** The reporting primaries that claim some of these slots, with what they claim. */
+export function claimants(view: ClusterView, slots: SlotRanges): readonly { node: ReportedNode; slots: SlotRanges }[] {
+  return reportedPrimaries(view)
+    .filter(isReported)
+    .map((node) => ({ node, slots: intersectSlots(ownSlots(node), slots) }))
+    .filter((claim) => countSlots(claim.slots) > 0);
+}
