@@ -60,12 +60,18 @@ export async function shrink(scenario: Scenario, failing: RunResult, options: Sh
     }
   }
 
-  /** A choice and all dull ones before it, left out: what a crash made the program do twice, it then does once. */
+  /**
+   * Left out, so that what follows moves up: a choice with all dull ones before it (what a crash made the program do
+   * twice, it then does once), or a choice with the questions that only it raised (how long a delay is).
+   */
   async function dropStretches(): Promise<void> {
     let start = 0;
     for (let place = 0; place < best.choices.length; place++) {
       if (best.choices[place] === 0) continue;
-      if (await attempt(best.choices.toSpliced(start, place + 1 - start))) place = start - 1;
+      const cuts = [[start, place + 1 - start] as const, ...[1, 2, 3].map((count) => [place, count] as const)];
+      let isCut = false;
+      for (const [from, count] of cuts) isCut ||= await attempt(best.choices.toSpliced(from, count));
+      if (isCut) place = start - 1;
       else start = place + 1;
     }
   }
