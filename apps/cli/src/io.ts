@@ -1,0 +1,26 @@
+/** Everything outside that the command line touches, as one value: tests pass their own. */
+import type { ConnectOptions, RedisPort } from '@reeve/redis';
+import type { Ports } from '@reeve/runtime';
+
+export interface Io {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  readonly inIsTerminal: boolean;
+  readonly columns: () => number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A line typed by the user, without echo when `secret`; undefined at the end of input. Aborts with the signal's reason. */
+  readonly ask: (
+    question: string,
+    options: { readonly secret: boolean; readonly signal: AbortSignal },
+  ) => Promise<string | undefined>;
+  /** Calls back for every Ctrl-C (or SIGTERM) until the returned function is called. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+  /** Ends the process at once. */
+  readonly exitNow: (code: number) => void;
+  /** An IP address for a host name; undefined when there is none. */
+  readonly resolve: (host: string) => Promise<string | undefined>;
+  readonly ports: Ports;
+  readonly connect: (options: ConnectOptions) => RedisPort;
+}

@@ -1,0 +1,108 @@
+/** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
+import { asReeveError, ReeveError } from '@reeve/runtime';
+import { helpText, nearest } from './args.ts';
+import { cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
+import type { Io } from './io.ts';
+import { styleFor } from './output/style.ts';
+import { redisVerbs } from './redis/verbs.ts';
+import { systemIo } from './system.ts';
+
+export { cliErrors };
+
+const version = '0.1.0';
+
+function overview(): string {
+  const lines = [
+    'reeve — runs stateful data systems',
+    '',
+    'Usage: reeve redis VERB HOST:PORT [options]',
+    '',
+    'Verbs:',
+    ...redisVerbs.map(({ spec }) => `  ${spec.name.padEnd(18)}${spec.summary}`),
+    '',
+    'reeve redis VERB --help shows what a verb takes. --version shows the version.',
+    '',
+    'Exit codes: 0 done (check: clean); 1 failed, or check found something; 2 the command line is wrong;',
+    '3 refused or not approved, nothing was changed unless it says so; 130 stopped by Ctrl-C.',
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** Runs one command line. Never throws; what it prints goes through `io`. */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const stop = new AbortController();
+  let interrupts = 0;
+  const release = io.onInterrupt(() => {
+    interrupts++;
+    if (interrupts > 1) return io.exitNow(exit.interrupted);
+    io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
+    stop.abort(new ReeveError('INTERRUPTED', 'stopped by Ctrl-C'));
+  });
+  try {
+    return await dispatch(argv, io, stop.signal);
+  } catch (error) {
+    return fail(io, argv, error);
+  } finally {
+    release();
+  }
+}
+
+async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode> {
+  const [system, name, ...rest] = argv;
+  if (system === undefined || system === 'help' || system === '--help' || system === '-h') {
+    io.out(overview());
+    return system === undefined ? exit.usage : exit.ok;
+  }
+  if (system === '--version') {
+    io.out(`reeve ${version}\n`);
+    return exit.ok;
+  }
+  if (system !== 'redis') throw usage(`'${system}' is not a command: reeve redis VERB`);
+  if (name === undefined || name === '--help' || name === '-h') {
+    io.out(overview());
+    return name === undefined ? exit.usage : exit.ok;
+  }
+  const names = redisVerbs.map(({ spec }) => spec.name.slice('redis '.length));
+  const verb = redisVerbs[names.indexOf(name)];
+  if (!verb) {
+    const near = nearest(name, names);
+    throw usage(`'${name}' is not a verb of reeve redis${near ? `; did you mean ${near}?` : `: ${names.join(', ')}`}`);
+  }
+  const ended = await verb.run(rest, io, signal);
+  if (ended !== 'help') return ended;
+  io.out(helpText(verb.spec));
+  return exit.ok;
+}
+
+function fail(io: Io, argv: readonly string[], error: unknown): ExitCode {
+  const known = asReeveError(error);
+  const code = exitCodeOf(known.code);
+  // A bug of ours is reported with where it happened; anything else is told in one line.
+  const trace = known.code === 'INTERNAL' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
+  if (argv.includes('--json')) {
+    const { code: name, message, subjects } = known;
+    const command = argv.slice(0, 2).join(' ');
+    const status = code === exit.refused ? 'refused' : 'failed';
+    io.out(`${JSON.stringify({ command, ok: false, status, error: { code: name, message, subjects } })}\n`);
+    if (trace !== '') io.err(`${trace.trimStart()}\n`);
+    return code;
+  }
+  const style = styleFor(io.errIsTerminal, io.env);
+  io.err(`${style.red(`reeve: ${known.message}`)} [${known.code}]${trace}\n`);
+  const remedy = (cliErrors as Readonly<Record<string, { readonly remedy: string } | undefined>>)[known.code]?.remedy;
+  if (remedy !== undefined && known.code !== 'USAGE') io.err(`    → ${remedy}\n`);
+  if (known.code === 'USAGE')
+    io.err(
+      `    → reeve ${argv
+        .slice(0, 2)
+        .filter((word) => !word.startsWith('-'))
+        .join(' ')} --help\n`.replace('  --', ' --'),
+    );
+  return code;
+}
+
+/** For bin/reeve.js: this process's arguments, its terminal, its exit code. */
+export async function runCli(): Promise<void> {
+  process.exitCode = await main(process.argv.slice(2), systemIo);
+}

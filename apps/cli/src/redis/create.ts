@@ -1,0 +1,40 @@
+import { createOperation } from '@reeve/redis';
+import { defineOperationVerb } from './operation-verb.ts';
+
+export const createVerb = defineOperationVerb({
+  name: 'create',
+  takes: 'HOST:PORT HOST:PORT HOST:PORT… [options]',
+  summary: 'make one cluster of empty servers',
+  description: [
+    'Every server must run with cluster-enabled, be empty in all databases and know no other. At least three primaries; with --replicas N every primary gets N replicas, placed on other hosts and zones where that is possible.',
+    'Nothing is ever flushed: a server that is not empty is refused.',
+  ],
+  examples: [
+    {
+      line: 'reeve redis create 10.0.0.1:6379 10.0.0.2:6379 10.0.0.3:6379',
+      what: 'three primaries without replicas',
+    },
+    {
+      line: 'reeve redis create --replicas 1 --annotate 10.0.0.1=zone=a … --dry-run 10.0.0.{1..6}:6379',
+      what: 'show how six servers would be laid out over zones',
+    },
+  ],
+  options: {
+    replicas: { type: 'number', value: 'N', least: 0, most: 20, help: 'Replicas for each primary. Default 0.' },
+    primaries: {
+      type: 'number',
+      value: 'N',
+      least: 1,
+      help: 'Number of primaries. Default: as many as the servers allow with that many replicas each.',
+    },
+  },
+  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
+  moves: false,
+  operation: () => createOperation,
+  request: async ({ values, endpoints, session }) => ({
+    endpoints,
+    replicasPerPrimary: values.replicas ?? 0,
+    ...(values.primaries === undefined ? {} : { primaries: values.primaries }),
+    spreadBy: session.spreadBy,
+  }),
+});

@@ -1,0 +1,120 @@
+/** How an operation ended, for people and as JSON, and the exit code that says the same. */
+import { type ClusterView, checkCluster, type Finding, isClean, type Proposal } from '@reeve/redis';
+import type { Refusal } from '@reeve/runtime';
+import { type ExitCode, exit } from '../errors.ts';
+import type { Io } from '../io.ts';
+import { findingLines } from '../output/findings.ts';
+import { type Style, styleFor } from '../output/style.ts';
+
+export type OperationOutcome =
+  | { readonly status: 'planned' | 'nothing-to-do' | 'declined'; readonly proposal: Proposal<unknown> }
+  | { readonly status: 'already-reached'; readonly journal: string }
+  | { readonly status: 'reached'; readonly view: ClusterView; readonly journal?: string }
+  | {
+      readonly status: 'refused';
+      readonly refused: readonly Refusal[];
+      readonly started: boolean;
+      readonly journal?: string;
+    }
+  | { readonly status: 'stopped'; readonly code: string; readonly message: string; readonly journal?: string }
+  | { readonly status: 'interrupted'; readonly journal?: string };
+
+export function printProposal(proposal: Proposal<unknown>, style: Style): string {
+  const { steps, reasons } = proposal.decided;
+  const lines = [style.bold(`Plan of ${proposal.kind} (${proposal.digest}):`)];
+  steps.forEach((step, index) => {
+    lines.push(`  ${index + 1}. ${step}`);
+  });
+  if (reasons.length > 0) lines.push(style.bold('Why:'), ...reasons.map((reason) => `  - ${reason}`));
+  return `${lines.join('\n')}\n`;
+}
+
+function exitOf(outcome: OperationOutcome): ExitCode {
+  switch (outcome.status) {
+    case 'planned':
+    case 'nothing-to-do':
+    case 'already-reached':
+    case 'reached':
+      return exit.ok;
+    case 'declined':
+    case 'refused':
+      return exit.refused;
+    case 'stopped':
+      return exit.failed;
+    case 'interrupted':
+      return exit.interrupted;
+  }
+}
+
+export function printOutcome(io: Io, json: boolean, verb: string, outcome: OperationOutcome): ExitCode {
+  const findings = outcome.status === 'reached' ? checkCluster(outcome.view) : [];
+  if (json) io.out(`${JSON.stringify(outcomeJson(verb, outcome, findings))}\n`);
+  else
+    for (const line of outcomeLines(verb, outcome, findings, styleFor(io.outIsTerminal, io.env))) io.out(`${line}\n`);
+  return exitOf(outcome);
+}
+
+function planJson({ kind, digest, decided }: Proposal<unknown>) {
+  return { kind, digest, steps: decided.steps, reasons: decided.reasons };
+}
+
+function outcomeJson(verb: string, outcome: OperationOutcome, findings: readonly Finding[]) {
+  const base = { command: `redis ${verb}`, ok: exitOf(outcome) === exit.ok, status: outcome.status };
+  switch (outcome.status) {
+    case 'planned':
+    case 'nothing-to-do':
+    case 'declined':
+      return { ...base, plan: planJson(outcome.proposal) };
+    case 'reached':
+      return { ...base, journal: outcome.journal, clean: isClean(findings), findings };
+    case 'refused':
+      return {
+        ...base,
+        refused: outcome.refused,
+        changed: outcome.started ? 'perhaps' : 'nothing',
+        journal: outcome.journal,
+      };
+    case 'stopped':
+      return { ...base, error: { code: outcome.code, message: outcome.message }, journal: outcome.journal };
+    case 'already-reached':
+    case 'interrupted':
+      return { ...base, journal: outcome.journal };
+  }
+}
+
+function outcomeLines(
+  verb: string,
+  outcome: OperationOutcome,
+  findings: readonly Finding[],
+  style: Style,
+): readonly string[] {
+  const resume = (journal: string | undefined) =>
+    journal === undefined ? [] : [`Go on with: reeve redis ${verb} --resume ${journal}`];
+  switch (outcome.status) {
+    case 'planned':
+      return [
+        printProposal(outcome.proposal, style).trimEnd(),
+        `Nothing was changed. To run exactly this: --approve ${outcome.proposal.digest}`,
+      ];
+    case 'nothing-to-do':
+      return [`Nothing to do: ${outcome.proposal.decided.reasons.join('; ') || 'it is so already'}`];
+    case 'declined':
+      return ['Not approved: nothing was changed.'];
+    case 'already-reached':
+      return [`The operation of ${outcome.journal} has reached its goal already: nothing to resume.`];
+    case 'reached':
+      return [
+        style.green(`${verb}: done.`),
+        ...(findings.length === 0 ? ['The check is clean.'] : findingLines(findings, style)),
+      ];
+    case 'refused':
+      return [
+        ...outcome.refused.map(({ code, message }) => style.red(`refused: ${message} [${code}]`)),
+        ...(outcome.started ? resume(outcome.journal) : ['Nothing was changed.']),
+      ];
+    case 'stopped':
+      return [style.red(`stopped: ${outcome.message} [${outcome.code}]`), ...resume(outcome.journal)];
+    case 'interrupted':
+      return [style.yellow('Stopped at a safe place.'), ...resume(outcome.journal)];
+  }
+}

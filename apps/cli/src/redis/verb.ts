@@ -1,0 +1,42 @@
+/** What a verb of `reeve redis` is: its spec, and what it does with a parsed line. */
+import { type CommandSpec, type OptionGroup, type OptionSpecs, optionsOf, parseLine, type Values } from '../args.ts';
+import type { ExitCode } from '../errors.ts';
+import type { Io } from '../io.ts';
+
+export interface Verb {
+  readonly spec: CommandSpec;
+  /** Parses and runs, or answers `help` when that was asked for. */
+  run(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode | 'help'>;
+}
+
+export interface VerbLine<Specs extends OptionSpecs> {
+  readonly words: readonly string[];
+  readonly values: Values<Specs>;
+  readonly io: Io;
+  /** Aborts at the first Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+export interface VerbDefinition<Specs extends OptionSpecs> {
+  readonly name: string;
+  readonly takes: string;
+  readonly summary: string;
+  readonly description: readonly string[];
+  readonly examples: CommandSpec['examples'];
+  readonly groups: readonly OptionGroup[];
+  /** Only for the types: what `groups` hold together. */
+  readonly specs: Specs;
+  run(line: VerbLine<Specs>): Promise<ExitCode>;
+}
+
+export function defineVerb<Specs extends OptionSpecs>(definition: VerbDefinition<Specs>): Verb {
+  const { name, takes, summary, description, examples, groups } = definition;
+  const spec: CommandSpec = { name: `redis ${name}`, takes, summary, description, groups, examples };
+  return {
+    spec,
+    async run(argv, io, signal) {
+      const { words, values, help } = parseLine(optionsOf(spec) as Specs, argv);
+      return help ? 'help' : definition.run({ words, values, io, signal });
+    },
+  };
+}

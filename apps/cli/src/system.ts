@@ -1,0 +1,71 @@
+/** The command line's outside world for real: the terminal, signals, name resolution, servers. */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { connectRedis } from '@reeve/redis';
+import { systemPorts } from '@reeve/runtime';
+import type { Io } from './io.ts';
+
+const DEFAULT_COLUMNS = 80;
+
+function ask(
+  question: string,
+  { secret, signal }: { readonly secret: boolean; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    process.stderr.write(question);
+    // The answer is echoed by readline, not by the terminal: for a secret it is given nowhere to write.
+    const silent = new Writable({ write: (_chunk, _encoding, written) => written() });
+    const lines = createInterface({
+      input: process.stdin,
+      output: secret ? silent : process.stderr,
+      terminal: secret || process.stdin.isTTY,
+    });
+    const onAbort = () => lines.close();
+    let answer: string | undefined;
+    signal.addEventListener('abort', onAbort, { once: true });
+    lines.once('line', (line) => {
+      answer = line;
+      lines.close();
+    });
+    // In raw mode Ctrl-C does not become a signal by itself.
+    lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    lines.once('close', () => {
+      signal.removeEventListener('abort', onAbort);
+      if (secret || answer === undefined) process.stderr.write('\n');
+      if (signal.aborted) reject(signal.reason as Error);
+      else resolve(answer);
+    });
+  });
+}
+
+export const systemIo: Io = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  outIsTerminal: process.stdout.isTTY === true,
+  errIsTerminal: process.stderr.isTTY === true,
+  inIsTerminal: process.stdin.isTTY === true,
+  columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
+  env: process.env,
+  ask,
+  onInterrupt(listener) {
+    process.on('SIGINT', listener);
+    process.on('SIGTERM', listener);
+    return () => {
+      process.off('SIGINT', listener);
+      process.off('SIGTERM', listener);
+    };
+  },
+  exitNow: (code) => process.exit(code),
+  async resolve(host) {
+    if (isIP(host) !== 0) return host;
+    try {
+      return (await lookup(host, { order: 'ipv4first' })).address;
+    } catch {
+      return undefined; // the caller names the host in its error
+    }
+  },
+  ports: systemPorts,
+  connect: (options) => connectRedis(options, systemPorts),
+};
