@@ -9,15 +9,18 @@ import type { Clock } from '@reeve/runtime';
 import type { Arg, Reply } from '../api/port.ts';
 import {
   closedError,
+  closedWhileWaitingError,
   commandName,
   connectError,
   isErrorReply,
+  isRefusal,
   lostError,
   notSentError,
   type Redact,
   replyError,
   timeoutError,
 } from './errors.ts';
+import { Fifo } from './fifo.ts';
 
 /** The part of a node-redis client that is used here. */
 export interface WireClient {
@@ -48,6 +51,7 @@ interface Pending {
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
   sent: boolean;
+  settled: boolean;
 }
 
 const NO_OPTIONS = {};
@@ -56,10 +60,10 @@ export class Connection {
   readonly #client: WireClient;
   readonly #options: ConnectionOptions;
   readonly #binary: { readonly typeMapping: object };
-  /** Calls without an outcome, in the order they were made: first those sent, then those that wait for the connection. */
-  readonly #pending = new Set<Pending>();
+  /** Calls in the order they were made: first those sent, then those that wait for the connection. */
+  readonly #pending = new Fifo<Pending>();
   #state: 'connecting' | 'ready' | 'over' = 'connecting';
-  #everReplied = false;
+  #retired = false;
   #sweepAt = Number.POSITIVE_INFINITY;
   #sleeping = new AbortController();
 
@@ -67,16 +71,32 @@ export class Connection {
     this.#client = client;
     this.#options = options;
     this.#binary = { typeMapping: options.binaryMapping };
-    // Errors come to each pending call through its own promise; this listener only marks the end.
     client.on('error', (error) => {
-      if (this.#state === 'ready') this.#end(lostError(error, this.#everReplied, options.endpointText, options.redact));
+      // While it connects, the same error comes as the rejection of connect().
+      if (this.#state === 'ready') this.#lost(error);
     });
-    client.connect().then(
+    this.#greet().then(
       () => this.#onReady(),
       (error: unknown) => {
-        this.#end(connectError(error, options.usesTls, options.endpointText, options.redact));
+        const reason = connectError(error, options.usesTls, options.endpointText, options.redact);
+        this.#end(() => reason);
       },
     );
+  }
+
+  /**
+   * A connection stands when the server has answered on it: only then is a call sent. TLS 1.3 refuses a client's
+   * certificate after its side of the handshake is done, and a stopped process still accepts connections; without the
+   * greeting, nobody would know of the first call whether it happened.
+   */
+  async #greet(): Promise<void> {
+    await this.#client.connect();
+    try {
+      await this.#client.sendCommand(['PING'], NO_OPTIONS);
+    } catch (error) {
+      // Loading, or a user that may not PING: an answer. Not being let in is none.
+      if (!isErrorReply(error) || isRefusal(error.message)) throw error;
+    }
   }
 
   call(args: readonly Arg[], timeoutMs: number, binary: boolean): Promise<Reply> {
@@ -84,55 +104,65 @@ export class Connection {
       const { clock, endpointText } = this.#options;
       if (this.#state === 'over') return reject(closedError(endpointText));
       const deadline = clock.now() + timeoutMs;
-      const pending: Pending = { args, binary, timeoutMs, deadline, resolve, reject, sent: false };
-      this.#pending.add(pending);
+      const pending = { args, binary, timeoutMs, deadline, resolve, reject, sent: false, settled: false };
+      this.#pending.push(pending);
       if (deadline < this.#sweepAt) this.#sweepBy(deadline);
       if (this.#state === 'ready') this.#send(pending);
     });
   }
 
   close(): void {
-    this.#end(closedError(this.#options.endpointText));
+    const { endpointText } = this.#options;
+    this.#end((pending) => (pending.sent ? closedWhileWaitingError(endpointText) : closedError(endpointText)));
   }
 
   #onReady(): void {
     if (this.#state !== 'connecting') return this.#client.destroy();
     this.#state = 'ready';
-    for (const pending of this.#pending) this.#send(pending);
+    for (const pending of this.#pending.open()) this.#send(pending);
   }
 
   #send(pending: Pending): void {
     pending.sent = true;
     this.#client.sendCommand(pending.args, pending.binary ? this.#binary : NO_OPTIONS).then(
       (reply) => {
-        this.#everReplied = true;
-        if (this.#pending.delete(pending)) pending.resolve(reply as Reply);
+        if (pending.settled) return;
+        pending.resolve(reply as Reply);
+        this.#settle(pending);
       },
       (error: unknown) => this.#onFailure(pending, error),
     );
   }
 
   #onFailure(pending: Pending, error: unknown): void {
+    if (pending.settled) return;
+    if (!isErrorReply(error)) return this.#lost(error);
     const { endpointText, redact } = this.#options;
-    if (isErrorReply(error)) {
-      this.#everReplied = true;
-      if (this.#pending.delete(pending)) {
-        pending.reject(replyError(redact(error.message), commandName(pending.args), endpointText));
-      }
-      return;
-    }
-    if (!this.#pending.has(pending)) return;
-    this.#end(lostError(error, this.#everReplied, endpointText, redact));
+    pending.reject(replyError(redact(error.message), commandName(pending.args), endpointText));
+    this.#settle(pending);
   }
 
-  #end(error: Error): void {
+  #settle(pending: Pending): void {
+    this.#pending.settle(pending);
+    if (this.#retired && this.#pending.openCount === 0) this.close();
+  }
+
+  #lost(error: unknown): void {
+    const { endpointText, redact } = this.#options;
+    const reason = lostError(error, endpointText, redact);
+    this.#end(() => reason);
+  }
+
+  #end(reasonFor: (pending: Pending) => Error): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#sleeping.abort();
     this.#options.onRetired();
     this.#options.onOver();
-    for (const pending of this.#pending) pending.reject(error);
-    this.#pending.clear();
+    for (const pending of this.#pending.open()) {
+      this.#pending.settle(pending);
+      pending.reject(reasonFor(pending));
+    }
     this.#client.destroy();
   }
 
@@ -150,28 +180,27 @@ export class Connection {
 
   #sweep(): void {
     if (this.#state === 'over') return;
-    const { clock, endpointText } = this.#options;
+    const { clock, endpointText, onRetired } = this.#options;
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
-    let expired = false;
-    for (const pending of this.#pending) {
+    for (const pending of this.#pending.open()) {
       if (pending.deadline > now) {
         next = Math.min(next, pending.deadline);
         continue;
       }
-      expired = true;
-      this.#pending.delete(pending);
+      // A connection that failed to answer in time may be dead without our knowing: the next call gets a new one,
+      // while calls with a longer deadline may still be answered here.
+      this.#retired = true;
+      this.#pending.settle(pending);
       pending.reject(
         pending.sent
           ? timeoutError(commandName(pending.args), pending.timeoutMs, endpointText)
           : notSentError(pending.timeoutMs, endpointText),
       );
     }
-    // A connection that failed to answer in time may be dead without our knowing: the next call gets a new one,
-    // while calls with a longer deadline may still be answered here.
-    if (expired) this.#options.onRetired();
     this.#sweepAt = next;
-    if (expired && this.#pending.size === 0) this.#end(closedError(endpointText));
+    if (this.#retired) onRetired();
+    if (this.#retired && this.#pending.openCount === 0) this.close();
     else if (next !== Number.POSITIVE_INFINITY) this.#sweepBy(next);
   }
 }

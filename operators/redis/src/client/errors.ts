@@ -1,5 +1,5 @@
 /** What went wrong, in the codes of the port: whether the server certainly did not act, or nobody knows. */
-import { ErrorReply } from '@redis/client';
+import { ConnectionTimeoutError, ErrorReply, SocketClosedUnexpectedlyError } from '@redis/client';
 import { ReeveError } from '@reeve/runtime';
 import { type Arg, RedisReplyError } from '../api/port.ts';
 
@@ -18,17 +18,18 @@ export function redactor(secret: string | undefined): Redact {
   return secret === undefined || secret === '' ? (text) => text : (text) => text.replaceAll(secret, '***');
 }
 
-/** An error reply, or whatever a reply's element of type error is. */
+/** We are not let in: no user, wrong password, or one where none is set. */
+export function isRefusal(message: string): boolean {
+  return /^(?:NOAUTH|WRONGPASS)\b|^ERR (?:AUTH|invalid password)/i.test(message);
+}
+
 export function replyError(message: string, name: string, endpointText: string): ReeveError {
-  const word = message.split(' ', 1)[0] ?? '';
-  const unauthenticated = word === 'NOAUTH' || word === 'WRONGPASS' || /^ERR (?:AUTH|invalid password)/i.test(message);
-  if (unauthenticated) {
-    return new ReeveError('REDIS_AUTH', `${endpointText} did not let us in: ${message}`, { subjects: [endpointText] });
+  const subjects = [endpointText];
+  if (isRefusal(message)) {
+    return new ReeveError('REDIS_AUTH', `${endpointText} did not let us in: ${message}`, { subjects });
   }
-  if (word === 'NOPERM') {
-    return new ReeveError('REDIS_AUTH', `${endpointText} does not permit ${name}: ${message}`, {
-      subjects: [endpointText],
-    });
+  if (message.startsWith('NOPERM')) {
+    return new ReeveError('REDIS_AUTH', `${endpointText} does not permit ${name}: ${message}`, { subjects });
   }
   return new RedisReplyError(message, endpointText);
 }
@@ -61,25 +62,24 @@ export function messageOf(error: unknown): string {
 /** The connection did not come about: no call that waited for it was sent. */
 export function connectError(error: unknown, usesTls: boolean, endpointText: string, redact: Redact): ReeveError {
   if (isErrorReply(error)) return replyError(redact(error.message), 'AUTH', endpointText);
+  const subjects = [endpointText];
   const message = redact(messageOf(error));
-  // A server that does not speak TLS closes the connection in the middle of the handshake.
-  const hungUp = usesTls && errorCode(error) === 'ECONNRESET';
-  const code = isTlsError(error) || hungUp ? 'REDIS_TLS' : 'REDIS_UNREACHABLE';
-  const what = code === 'REDIS_TLS' ? 'no TLS connection' : 'no connection';
-  return new ReeveError(code, `${what} to ${endpointText}: ${message}`, { subjects: [endpointText] });
+  const hungUp = errorCode(error) === 'ECONNRESET' || error instanceof SocketClosedUnexpectedlyError;
+  if (isTlsError(error)) {
+    return new ReeveError('REDIS_TLS', `no TLS connection to ${endpointText}: ${message}`, { subjects });
+  }
+  if (usesTls && hungUp) {
+    const hint = 'the server hung up during the handshake; it may want a client certificate';
+    return new ReeveError('REDIS_TLS', `no TLS connection to ${endpointText}: ${message} (${hint})`, { subjects });
+  }
+  const hint = usesTls ? 'does it speak TLS?' : 'does it expect TLS?';
+  const doubt = hungUp || error instanceof ConnectionTimeoutError ? ` (${hint})` : '';
+  return new ReeveError('REDIS_UNREACHABLE', `no connection to ${endpointText}: ${message}${doubt}`, { subjects });
 }
 
 /** The connection broke while calls waited for their replies. */
-export function lostError(error: unknown, everReplied: boolean, endpointText: string, redact: Redact): ReeveError {
-  const message = redact(messageOf(error));
-  // With TLS 1.3 the server's refusal of our certificate arrives after our side of the handshake is done.
-  if (isTlsError(error)) {
-    return new ReeveError('REDIS_TLS', `no TLS connection to ${endpointText}: ${message}`, {
-      subjects: [endpointText],
-    });
-  }
-  const hint = everReplied ? '' : ' before it ever replied (does the server expect TLS?)';
-  return new ReeveError('REDIS_CONNECTION_LOST', `${endpointText} closed the connection${hint}: ${message}`, {
+export function lostError(error: unknown, endpointText: string, redact: Redact): ReeveError {
+  return new ReeveError('REDIS_CONNECTION_LOST', `lost ${endpointText}: ${redact(messageOf(error))}`, {
     subjects: [endpointText],
   });
 }
@@ -92,6 +92,13 @@ export function timeoutError(name: string, timeoutMs: number, endpointText: stri
 
 export function notSentError(timeoutMs: number, endpointText: string): ReeveError {
   return new ReeveError('REDIS_UNREACHABLE', `no connection to ${endpointText} within ${timeoutMs} ms`, {
+    subjects: [endpointText],
+  });
+}
+
+/** Sent, and then we closed the connection ourselves. */
+export function closedWhileWaitingError(endpointText: string): ReeveError {
+  return new ReeveError('REDIS_CONNECTION_LOST', `this client was closed before ${endpointText} answered`, {
     subjects: [endpointText],
   });
 }
