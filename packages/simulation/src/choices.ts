@@ -4,6 +4,7 @@
  * 0 is always the dull answer (the oldest effect, no fault, the shortest delay), so that a list may end early and
  * shrinking means more zeros.
  */
+import type { Random } from '@reeve/runtime';
 import { type Prng, prng } from './random.ts';
 
 export interface Choices {
@@ -107,6 +108,17 @@ export function oneAccident(accident: string, nth: number, seed?: number): Choic
     ...choices,
     get chances() {
       return chances;
+    },
+  };
+}
+
+/** Many random numbers from one choice, made when the first is asked for: jitter does not swell the list. */
+export function chosenRandom(choices: Choices): Random {
+  let source: Prng | undefined;
+  return {
+    next() {
+      source ??= prng(choices.pick(0x10000));
+      return source.next();
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { Ids, Ports, Random } from '@reeve/runtime';
+import type { Ids, Ports } from '@reeve/runtime';
+import { chosenRandom } from './choices.ts';
 import { virtualClock } from './clock.ts';
 import { type Disk, simulatedFiles } from './files.ts';
 import type { Owner, Pending, Scheduler } from './scheduler.ts';
@@ -38,10 +39,10 @@ export class Incarnation implements Owner {
     this.faults = options.faults;
     this.#scheduler = scheduler;
     this.#onCrash = options.onCrash;
-    const random: Random = { next: () => (this.alive ? scheduler.choices.pick(0x100000000) / 0x100000000 : 0) };
+    const random = chosenRandom(scheduler.choices);
     this.ports = {
       clock: virtualClock(scheduler, this),
-      random,
+      random: { next: () => (this.alive ? random.next() : 0) },
       ids: { next: (prefix) => (this.alive ? options.ids.next(prefix) : `${prefix}-dead`) },
       files: simulatedFiles(options.disk, (label, effect) => this.effect(label, effect)),
     };

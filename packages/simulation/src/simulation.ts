@@ -1,5 +1,5 @@
-import type { Ids } from '@reeve/runtime';
-import type { Choices } from './choices.ts';
+import type { Ids, Random } from '@reeve/runtime';
+import { type Choices, chosenRandom } from './choices.ts';
 import type { Disk } from './files.ts';
 import { countedIds } from './ids.ts';
 import { Incarnation } from './incarnation.ts';
@@ -35,6 +35,11 @@ export class Simulation {
   /** Virtual milliseconds since the start of the run. */
   get elapsed(): number {
     return this.#scheduler.elapsed;
+  }
+
+  /** Random numbers for a model of the world, all from one choice. */
+  random(): Random {
+    return chosenRandom(this.choices);
   }
 
   /** The disk of a process: what its lives have in common. */
