@@ -2,7 +2,9 @@
 import {
   type Approval,
   createJournal,
+  type Endpoint,
   type Environment,
+  formatEndpoint,
   goalDigest,
   type Journal,
   type LoopEnd,
@@ -92,7 +94,7 @@ async function runAsked<Request, Goal>(
   const approval: Approval<Goal> = {
     approve: (proposal) => approve(operating, proposal),
     begin: async (proposal) => {
-      journal = await beginJournal(operating, proposal.digest, proposal.decided.goal);
+      journal = await beginJournal(operating, proposal);
       return journal;
     },
   };
@@ -136,8 +138,7 @@ async function approve<Request, Goal>(
 
 async function beginJournal<Request, Goal>(
   operating: Operating<Request, Goal>,
-  digest: string,
-  goal: unknown,
+  { digest, decided: { goal }, view }: Proposal<unknown>,
 ): Promise<Journal> {
   const { io, values, operation, session } = operating;
   const operationId = io.ports.ids.next(operation.kind);
@@ -147,10 +148,15 @@ async function beginJournal<Request, Goal>(
     kind: operation.kind,
     goal,
     digest,
-    seeds: session.seeds,
+    // All members: the one address given may be down when the operation is resumed.
+    seeds: uniqueEndpoints([...session.seeds, ...view.nodes.map((node) => node.endpoint)]),
   });
   io.err(`journal: ${path}\n`);
   return journal;
+}
+
+function uniqueEndpoints(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  return [...new Map(endpoints.map((endpoint) => [formatEndpoint(endpoint), endpoint])).values()];
 }
 
 /** Where programs keep what must survive a restart but is nobody's document. */
@@ -201,7 +207,7 @@ async function rollback<Request, Goal>(
     const message = `the plan that was approved (${approved}) is not the plan of now (${proposal.digest})`;
     return { status: 'refused', refused: [{ code: 'PLAN_STALE', message, subjects: [] }], started: false };
   }
-  const journal = await beginJournal(reversing, proposal.digest, back.goal);
+  const journal = await beginJournal(reversing, proposal);
   const end: LoopEnd = await resumeOperation(operation, back.goal, environment, journal);
   return outcomeOf(end, journal.path);
 }

@@ -37,6 +37,4 @@ export interface Environment {
   readonly waitLimitMs?: number;
   /** How often the same command may fail in a row before the run stops. Default 5. */
   readonly failureLimit?: number;
-  /** Addresses of nodes, asked each turn besides the seeds: learnt from the goal at a resume. */
-  readonly alsoAsk?: readonly Endpoint[];
 }

@@ -6,10 +6,8 @@ import { observeCluster } from '../observe/observe.ts';
 import type { Environment } from './environment.ts';
 
 async function observe(environment: Environment, needs: Needs): Promise<ClusterView> {
-  const alsoAsk = [...(environment.alsoAsk ?? []), ...(needs.alsoAsk ?? [])];
   const view = await observeCluster(environment.redis, environment.ports, environment.seeds, {
     ...needs,
-    ...(alsoAsk.length > 0 ? { alsoAsk } : {}),
     ...(environment.annotations ? { annotations: environment.annotations } : {}),
   });
   environment.report?.({ event: 'observed', view });

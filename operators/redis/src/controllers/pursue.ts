@@ -15,7 +15,7 @@ import {
 } from '@reeve/runtime';
 import type { RedisCommand } from '../api/commands.ts';
 import type { Operation } from '../api/operation.ts';
-import type { ClusterView } from '../api/view.ts';
+import type { ClusterView, Endpoint } from '../api/view.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
 import { observeFor } from './observing.ts';
@@ -93,6 +93,7 @@ class Pursuit<Request, Goal> {
   #number = 0;
   #lastChange = Number.NEGATIVE_INFINITY;
   #wake: (() => void) | undefined;
+  #addresses: readonly Endpoint[] = [];
   /** Ends the running work when the loop ends, for whatever reason. */
   readonly #work = new AbortController();
 
@@ -160,7 +161,10 @@ class Pursuit<Request, Goal> {
 
   /** A view that began after the last change, or undefined when something ended meanwhile: an old view never judges a new world. */
   async #observe(): Promise<ClusterView | undefined> {
-    const view = await observeFor(this.#environment, (seen) => this.#operation.goalNeeds(this.#goal, seen));
+    // Besides the addresses given, those of the members seen last: any of them may be down by now, or no member any more.
+    const environment = { ...this.#environment, seeds: [...this.#environment.seeds, ...this.#addresses] };
+    const view = await observeFor(environment, (seen) => this.#operation.goalNeeds(this.#goal, seen));
+    if (view.nodes.some((node) => node.report.known)) this.#addresses = view.nodes.map((node) => node.endpoint);
     return view.observedAt >= this.#lastChange ? view : undefined;
   }
 
