@@ -146,17 +146,20 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best && best.distance <= Math.max(1, Math.floor(word.length / 3)) ? best.candidate : undefined;
 }
 
+/** Letters to change, add, leave out or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
+    rows.push(row);
     for (let j = 1; j <= b.length; j++) {
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      row.push(Math.min((row[j - 1] as number) + 1, (previous[j] as number) + 1, (previous[j - 1] as number) + cost));
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(i - 2, j - 2) + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(at(i, j - 1) + 1, at(i - 1, j) + 1, at(i - 1, j - 1) + same, swapped));
     }
-    previous = row;
   }
-  return previous[b.length] as number;
+  return at(a.length, b.length);
 }
 
 const HELP_WIDTH = 100;
