@@ -1,0 +1,234 @@
+/** One round: an operation under traffic, one kill -9 at a random moment, the way on, and the judges. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Product, type Server, startServers, startTraffic, temporaryFolder, until } from '@reeve/rig';
+import { address, begun, reeve, Tool } from './tool.ts';
+import type { Member, World } from './world.ts';
+
+export type Operation = 'create' | 'reshard' | 'delete';
+export type Victim = 'tool' | 'source' | 'target';
+/** What happens to a killed server: started again at once, or only after its replica took over. */
+export type Return = 'at-once' | 'after-failover';
+
+export interface RoundPlan {
+  readonly number: number;
+  readonly product: Product;
+  readonly operation: Operation;
+  readonly victim: Victim;
+  readonly comesBack: Return;
+  /** After a killed tool: the journal, or nothing but `fix` (and the operation asked for anew). */
+  readonly wayOn: 'resume' | 'fix';
+  /** 0–1: how far into the operation the kill falls. */
+  readonly moment: number;
+}
+
+export interface RoundResult {
+  readonly plan: RoundPlan;
+  readonly killedAfterMs: number;
+  /** The tool had ended before the kill: the round proves less. */
+  readonly tooLate: boolean;
+  readonly journalLines: number;
+  readonly resumes: number;
+  /** Keys of the killed shard that its replica had not received: what asynchronous replication permits. */
+  readonly permittedLosses: number;
+  readonly problems: readonly string[];
+  readonly tookMs: number;
+}
+
+/** How long the operations take undisturbed here: the window in which the kill falls. */
+const WINDOW_MS: Record<Operation, number> = { create: 700, reshard: 900, delete: 1800 };
+const MOST_RESUMES = 6;
+
+export async function killRound(plan: RoundPlan, world: World): Promise<RoundResult> {
+  const began = performance.now();
+  return plan.operation === 'create' ? createRound(plan, began) : changeRound(plan, world, began);
+}
+
+function journalLines(path: string): number {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+}
+
+async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Resumes until the goal is reached. Only what the tool itself calls temporary may need more than one. */
+async function resume(verb: string, journal: string, problems: string[]): Promise<number> {
+  let said = '';
+  for (let tries = 1; tries <= MOST_RESUMES; tries++) {
+    const result = await new Tool([verb, '--resume', journal, '--wait-limit', '60', '--json']).result;
+    if (result.code === 0) return tries;
+    said = `${result.stdout}\n${result.stderr}`;
+  }
+  problems.push(`${verb} --resume did not reach its goal in ${MOST_RESUMES} runs: ${said}`);
+  return MOST_RESUMES;
+}
+
+async function createRound(plan: RoundPlan, began: number): Promise<RoundResult> {
+  const servers = await startServers(6, { product: plan.product, nodeTimeoutMs: 2000 });
+  const problems: string[] = [];
+  const journal = join(temporaryFolder('kill'), 'create.journal.json');
+  try {
+    const tool = new Tool([
+      'create',
+      ...servers.map(({ endpoint }) => address(endpoint)),
+      '--replicas',
+      '1',
+      '--yes',
+      '--json',
+      '--journal',
+      journal,
+    ]);
+    await begun(tool, journal);
+    const delay = plan.moment * WINDOW_MS.create;
+    await pause(delay);
+    const tooLate = tool.ended;
+    const lines = journalLines(journal);
+    if (plan.victim === 'tool') tool.kill9();
+    else {
+      const server = servers[plan.victim === 'source' ? 0 : 5] as Server;
+      await server.kill9();
+      await pause(50);
+      await server.restart();
+    }
+    const { code } = await tool.result;
+    const resumes = code === 0 ? 0 : await resume('create', journal, problems);
+    const judged = await judgeNew(plan.product, servers);
+    problems.push(...judged);
+    return {
+      plan,
+      killedAfterMs: delay,
+      tooLate,
+      journalLines: lines,
+      resumes,
+      permittedLosses: 0,
+      problems,
+      tookMs: performance.now() - began,
+    };
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+async function judgeNew(product: Product, servers: readonly Server[]): Promise<readonly string[]> {
+  const { invariants, serverCheck } = await import('@reeve/rig');
+  const endpoints = servers.map(({ endpoint }) => endpoint);
+  let problems: readonly string[] = [];
+  const settled = async () => {
+    problems = await invariants(endpoints, { replicasPerPrimary: 1 });
+    const check = await serverCheck(product, endpoints[0] as Server['endpoint']);
+    if (check.code !== 0) problems = [...problems, check.output];
+    return problems.length === 0;
+  };
+  await until('the new cluster is in order', settled, { timeoutMs: 20_000, everyMs: 250 }).catch(() => undefined);
+  return problems;
+}
+
+/** Source: gives slots. Target: takes slots. In a deletion the source is the node that goes. */
+function pickPair(members: readonly Member[], number: number): { source: Member; target: Member } {
+  const primaries = members.filter((member) => member.role === 'primary' && member.slots > 0);
+  const source = primaries[number % primaries.length] as Member;
+  const target = primaries[(number + 1 + (number % (primaries.length - 1))) % primaries.length] as Member;
+  return source === target
+    ? { source, target: primaries[(number + 1) % primaries.length] as Member }
+    : { source, target };
+}
+
+async function changeRound(plan: RoundPlan, world: World, began: number): Promise<RoundResult> {
+  const problems: string[] = [];
+  const { source, target } = pickPair(await world.members(), plan.number);
+  const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
+  const entry = address(witness.server.endpoint);
+  const traffic = await startTraffic(world.endpoints, {
+    keyPrefix: `round${plan.number}`,
+    keys: 1200,
+    pauseMs: 2,
+    patienceMs: 60_000,
+  });
+  const journal = join(temporaryFolder('kill'), `${plan.operation}.journal.json`);
+  const what =
+    plan.operation === 'reshard'
+      ? ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', String(Math.min(400, source.slots - 1))]
+      : ['del-node', entry, '--node', source.id];
+  const verb = what[0] as string;
+  const tool = new Tool([...what, '--yes', '--json', '--wait-limit', '60', '--journal', journal]);
+  await begun(tool, journal);
+  const delay = plan.moment * WINDOW_MS[plan.operation];
+  await pause(delay);
+  const tooLate = tool.ended;
+  const lines = journalLines(journal);
+  const killed = plan.victim === 'tool' ? undefined : plan.victim === 'source' ? source : target;
+  if (killed) await killServer(killed, plan.comesBack, world);
+  else tool.kill9();
+
+  const { code } = await tool.result;
+  let resumes = 0;
+  if (code !== 0 && plan.wayOn === 'fix' && plan.victim === 'tool') await goOnWithoutJournal(what, entry, problems);
+  else if (code !== 0) resumes = await resume(verb, journal, problems);
+
+  const result = await traffic.stop();
+  if (result.errors.length > 0)
+    problems.push(`clients saw ${result.errors.length} errors: ${result.errors.slice(0, 3).join(' | ')}`);
+  for (const [key, value] of result.acknowledged) world.acknowledged.set(key, value);
+  for (const server of world.cluster.servers) if (!server.running) await server.restart();
+  const permittedLosses =
+    killed && plan.comesBack === 'after-failover' ? await forgiveLosses(world, result.acknowledged) : 0;
+  if (permittedLosses === 0 && result.regressions.length > 0)
+    problems.push(`${result.regressions.length} reads went back in time`);
+  await world.repair().catch((error: unknown) => problems.push(`repair: ${String(error)}`));
+  problems.push(...(await world.judge()));
+  return {
+    plan,
+    killedAfterMs: delay,
+    tooLate,
+    journalLines: lines,
+    resumes,
+    permittedLosses,
+    problems,
+    tookMs: performance.now() - began,
+  };
+}
+
+async function killServer(victim: Member, comesBack: Return, world: World): Promise<void> {
+  await victim.server.kill9();
+  if (comesBack === 'at-once') return victim.server.restart();
+  await until(
+    'a replica of the killed primary took over',
+    async () => {
+      const members = await world.members();
+      return members.filter((member) => member.role === 'primary' && member.slots > 0).length >= 4;
+    },
+    { timeoutMs: 30_000 },
+  );
+  return victim.server.restart();
+}
+
+async function goOnWithoutJournal(what: readonly string[], entry: string, problems: string[]): Promise<void> {
+  await reeve('fix', entry, '--yes', '--json').catch((error: unknown) => problems.push(`fix: ${String(error)}`));
+  if (what[0] === 'del-node') {
+    await new Tool([...what, '--yes', '--json', '--wait-limit', '60']).result;
+  }
+}
+
+/**
+ * A primary killed for good takes with it what its replica had not received yet. Such keys are counted, and expected
+ * no longer; the count is in the result file. Anything else that is missing stays a violation.
+ */
+async function forgiveLosses(world: World, recent: ReadonlyMap<string, string>): Promise<number> {
+  const { RedirectingClient } = await import('@reeve/rig');
+  const client = new RedirectingClient(world.endpoints, {}, 20_000);
+  await client.refresh();
+  let losses = 0;
+  try {
+    for (const [key, value] of recent) {
+      const now = await client.command(key, ['GET', key]);
+      if (now === value) continue;
+      losses++;
+      if (typeof now === 'string') world.acknowledged.set(key, now);
+      else world.acknowledged.delete(key);
+    }
+  } finally {
+    client.close();
+  }
+  return losses;
+}

@@ -1,0 +1,157 @@
+/** The long-lived cluster of the kill rounds: four primaries with a replica each, data that must never be lost, and its repair between rounds. */
+import {
+  type Cluster,
+  type Endpoint,
+  invariants,
+  keySlot,
+  parseNodes,
+  type Product,
+  type Server,
+  serverCheck,
+  startCluster,
+  until,
+} from '@reeve/rig';
+import { address, reeve } from './tool.ts';
+
+export interface Member {
+  readonly server: Server;
+  readonly id: string;
+  readonly role: 'primary' | 'replica';
+  readonly primaryId: string | undefined;
+  readonly slots: number;
+}
+
+const NODE_TIMEOUT_MS = 1500;
+const PRELOADED = 20_000;
+
+export class World {
+  readonly product: Product;
+  readonly cluster: Cluster;
+  /** Key → value of everything that was ever acknowledged and not overwritten since. */
+  readonly acknowledged = new Map<string, string>();
+
+  private constructor(product: Product, cluster: Cluster) {
+    this.product = product;
+    this.cluster = cluster;
+  }
+
+  static async start(product: Product): Promise<World> {
+    const cluster = await startCluster({
+      product,
+      primaries: 4,
+      replicas: 1,
+      nodeTimeoutMs: NODE_TIMEOUT_MS,
+      appendOnly: true,
+    });
+    const world = new World(product, cluster);
+    await world.#preload();
+    return world;
+  }
+
+  get endpoints(): readonly Endpoint[] {
+    return this.cluster.servers.map((server) => server.endpoint);
+  }
+
+  /** Any address that answers. */
+  get entry(): string {
+    const server = this.cluster.servers.find((candidate) => candidate.running) as Server;
+    return address(server.endpoint);
+  }
+
+  async #preload(): Promise<void> {
+    const { members, owner } = await this.#map();
+    const work: Promise<unknown>[] = [];
+    for (let number = 0; number < PRELOADED; number++) {
+      const key = `kept:${number}`;
+      const value = `value of ${number} `.padEnd(60 + (number % 200), 'x');
+      this.acknowledged.set(key, value);
+      const server = members.find((member) => member.id === owner[keySlot(key)])?.server as Server;
+      work.push(server.call('SET', key, value));
+    }
+    await Promise.all(work);
+  }
+
+  async #map(): Promise<{ members: readonly Member[]; owner: readonly string[] }> {
+    const members = await this.members();
+    const owner: string[] = [];
+    const [first] = members;
+    for (const line of parseNodes(String(await first?.server.call('CLUSTER', 'NODES')))) {
+      for (const [from, to] of line.slots) for (let slot = from; slot <= to; slot++) owner[slot] = line.id;
+    }
+    return { members, owner };
+  }
+
+  /** Each running server's word about itself. */
+  async members(): Promise<readonly Member[]> {
+    const running = this.cluster.servers.filter((server) => server.running);
+    return Promise.all(
+      running.map(async (server) => {
+        const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
+        const self = lines.find((line) => line.myself);
+        if (!self) throw new Error(`${address(server.endpoint)} does not say who it is`);
+        const slots = self.slots.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+        const replica = self.role === 'replica';
+        return {
+          server,
+          id: self.id,
+          role: self.role,
+          primaryId: replica ? self.primaryId : undefined,
+          slots,
+        } as const;
+      }),
+    );
+  }
+
+  /** Brings the cluster back to four primaries with slots and a replica each, by the tool itself. */
+  async repair(): Promise<void> {
+    for (const server of this.cluster.servers) if (!server.running) await server.restart();
+    const alone: Server[] = [];
+    for (const server of this.cluster.servers) {
+      const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
+      if (lines.length === 1) alone.push(server);
+    }
+    const entry = address((this.cluster.servers.find((server) => !alone.includes(server)) as Server).endpoint);
+    const joined: Server[] = [];
+    for (const server of alone) {
+      const outside = alone.filter((other) => !joined.includes(other));
+      const members = (await this.members()).filter((member) => !outside.includes(member.server));
+      const primaries = members.filter((member) => member.role === 'primary');
+      const bare = primaries.find((primary) => !members.some((member) => member.primaryId === primary.id));
+      const as = primaries.length < 4 ? [] : ['--replica', ...(bare ? ['--of', bare.id] : [])];
+      await reeve('add-node', entry, '--node', address(server.endpoint), ...as, '--yes', '--json');
+      joined.push(server);
+    }
+    const members = await this.members();
+    const empty = members.some((member) => member.role === 'primary' && member.slots === 0);
+    if (empty) await reeve('rebalance', entry, '--use-empty', '--fast', '--yes', '--json');
+    await this.#moveSpareReplica();
+  }
+
+  async #moveSpareReplica(): Promise<void> {
+    const members = await this.members();
+    const replicasOf = (id: string) => members.filter((member) => member.primaryId === id);
+    const primaries = members.filter((member) => member.role === 'primary');
+    const bare = primaries.find((primary) => replicasOf(primary.id).length === 0);
+    const rich = primaries.find((primary) => replicasOf(primary.id).length > 1);
+    if (!bare || !rich) return;
+    const spare = replicasOf(rich.id)[0] as Member;
+    await spare.server.call('CLUSTER', 'REPLICATE', bare.id);
+    await until('the spare replica is in sync with its new primary', async () =>
+      String(await spare.server.call('INFO', 'replication')).includes('master_link_status:up'),
+    );
+  }
+
+  /** Everything that is wrong now; empty = nothing. Gossip gets a moment to settle. */
+  async judge(): Promise<readonly string[]> {
+    let problems: readonly string[] = [];
+    const settled = async () => {
+      problems = await invariants(this.endpoints, { acknowledged: this.acknowledged });
+      const check = await serverCheck(this.product, this.endpoints[0] as Endpoint);
+      if (check.code !== 0)
+        problems = [...problems, `${check.by} --cluster check: exit ${check.code}\n${check.output}`];
+      return problems.length === 0;
+    };
+    await until('the cluster is in order', settled, { timeoutMs: 20_000, everyMs: 250 }).catch(() => undefined);
+    return problems;
+  }
+}

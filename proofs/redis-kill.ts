@@ -1,0 +1,89 @@
+/**
+ * kill -9 of source, target and of the tool itself during create, reshard and delete, on real servers under traffic:
+ * the journal resumes, nothing is lost, no slot is left open.
+ *
+ *     npm run proof -- redis-kill [--rounds 108] [--product valkey|redis] [--seed 1]
+ */
+import { parseArgs } from 'node:util';
+import type { Product } from '@reeve/rig';
+import { killRound, type Operation, type RoundPlan, type RoundResult, type Victim } from './kill/rounds.ts';
+import { World } from './kill/world.ts';
+import { writeResult } from './result.ts';
+
+const OPERATIONS: readonly Operation[] = ['reshard', 'delete', 'create'];
+const VICTIMS: readonly Victim[] = ['tool', 'source', 'target'];
+
+/** A small generator of its own: a proof must be repeatable by its seed. */
+function generator(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function planRounds(rounds: number, products: readonly Product[], seed: number): readonly RoundPlan[] {
+  const random = generator(seed);
+  return Array.from({ length: rounds }, (_, number) => ({
+    number,
+    product: products[Math.floor((number * products.length) / rounds)] as Product,
+    operation: OPERATIONS[number % 3] as Operation,
+    victim: VICTIMS[Math.floor(number / 3) % 3] as Victim,
+    comesBack: random() < 0.6 ? 'at-once' : 'after-failover',
+    wayOn: random() < 0.75 ? 'resume' : 'fix',
+    moment: random(),
+  }));
+}
+
+function table(results: readonly RoundResult[]): string {
+  const rows = results.map(({ plan, ...result }) => {
+    const what = plan.victim === 'tool' ? plan.wayOn : plan.comesBack;
+    return `| ${plan.number} | ${plan.product} | ${plan.operation} | ${plan.victim} | ${what} | ${result.killedAfterMs.toFixed(0)} | ${result.journalLines} | ${result.tooLate ? 'yes' : ''} | ${result.resumes} | ${result.permittedLosses || ''} | ${result.problems.length === 0 ? 'ok' : 'FAILED'} |`;
+  });
+  return [
+    '| round | product | operation | killed | then | after ms | journal lines | ended before | resumes | lost by async replication | |',
+    '|---|---|---|---|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+export default async function redisKill(args: readonly string[]): Promise<boolean> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '108' },
+      product: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const products: readonly Product[] = values.product ? [values.product as Product] : ['valkey', 'redis'];
+  const plans = planRounds(Number(values.rounds), products, Number(values.seed));
+  const results: RoundResult[] = [];
+  for (const product of products) {
+    const world = await World.start(product);
+    try {
+      for (const plan of plans.filter((candidate) => candidate.product === product)) {
+        const result = await killRound(plan, world);
+        results.push(result);
+        const { operation, victim } = plan;
+        process.stdout.write(
+          `${plan.number} ${product} ${operation}, ${victim} killed after ${result.killedAfterMs.toFixed(0)} ms${result.tooLate ? ' (ended before)' : ''}: ${result.problems.length === 0 ? 'ok' : `FAILED ${result.problems.join('; ')}`} (${(result.tookMs / 1000).toFixed(1)} s)\n`,
+        );
+        if (result.problems.length > 0) break; // what follows on a broken cluster proves nothing
+      }
+    } finally {
+      await world.cluster.stop();
+    }
+  }
+  const bad = results.filter((result) => result.problems.length > 0);
+  const inTime = results.filter((result) => !result.tooLate).length;
+  const losses = results.reduce((sum, result) => sum + result.permittedLosses, 0);
+  const ok = bad.length === 0 && results.length === plans.length;
+  writeResult('redis-kill', ok, [
+    `${results.length} of ${plans.length} rounds run, ${bad.length} failed; the kill fell into the running operation in ${inTime}; seed ${values.seed}.`,
+    `Acknowledged writes lost: 0, but for ${losses} that a killed primary had not yet replicated when its replica took over (rounds marked so).`,
+    table(results),
+    ...bad.map((result) => `Round ${result.plan.number}: ${result.problems.join('\n')}`),
+  ]);
+  return ok;
+}
