@@ -8,6 +8,7 @@ import {
   goalDigest,
   type Journal,
   type LoopEnd,
+  type MoveGoal,
   type Operation,
   openJournal,
   operationOfKind,
@@ -24,9 +25,9 @@ import type { Io } from '../io.ts';
 import { ProgressView } from '../output/progress.ts';
 import { styleFor } from '../output/style.ts';
 import type { operationOptions, outputOptions } from './options.ts';
-import { rollbackGoal } from './rollback.ts';
+import { rollbackGoal, rollbackOperation, rollbackSteps } from './rollback.ts';
 import { type OperationOutcome, printOutcome, printProposal } from './outcome.ts';
-import type { Session } from './session.ts';
+import { mustSeeSomething, type Session } from './session.ts';
 
 export type OperationValues = Values<typeof operationOptions & typeof outputOptions>;
 
@@ -190,17 +191,17 @@ async function rollback<Request, Goal>(
   const { io, session } = operating;
   const stored = await openJournal(io.ports.files, io.ports.clock, path);
   const { kind, goal } = stored.journal.header;
-  const back = rollbackGoal(kind, goal, await session.observe());
-  const operation = operationOfKind(back.kind) as Operation<unknown, unknown>;
-  const proposal: Proposal<unknown> = {
-    kind: back.kind,
-    decided: { goal: back.goal, steps: back.steps, reasons: [`moves back what ${path} moved`] },
-    digest: goalDigest(back.kind, back.goal),
-    view: back.view,
+  const view = mustSeeSomething(await session.observe());
+  const back = rollbackGoal(kind, goal, view);
+  const proposal: Proposal<MoveGoal> = {
+    kind: rollbackOperation.kind,
+    decided: { goal: back, steps: rollbackSteps(back), reasons: [`moves back what ${path} moved`] },
+    digest: goalDigest(rollbackOperation.kind, back),
+    view,
   };
-  if (back.steps.length === 0) return { status: 'nothing-to-do', proposal };
+  if (back.moves.length === 0) return { status: 'nothing-to-do', proposal };
   if (operating.values['dry-run']) return { status: 'planned', proposal };
-  const reversing = { ...operating, operation };
+  const reversing = { ...operating, operation: rollbackOperation };
   const approved = await approve(reversing, proposal);
   if (approved === undefined) return { status: 'declined', proposal };
   if (approved !== proposal.digest) {
@@ -208,6 +209,6 @@ async function rollback<Request, Goal>(
     return { status: 'refused', refused: [{ code: 'PLAN_STALE', message, subjects: [] }], started: false };
   }
   const journal = await beginJournal(reversing, proposal);
-  const end: LoopEnd = await resumeOperation(operation, back.goal, environment, journal);
+  const end: LoopEnd = await resumeOperation(rollbackOperation, back, environment, journal);
   return outcomeOf(end, journal.path);
 }
