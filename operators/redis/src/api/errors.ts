@@ -98,4 +98,128 @@ export const redisErrors = {
     meaning: 'Keys could not be moved to the owner of their slot although they are not there.',
     remedy: 'Look for clients that write to the old node with ASKING; then run `reeve redis fix` again.',
   },
+  // What plans on a running cluster refuse.
+  CLUSTER_NOT_CLEAN: {
+    meaning: 'A check made now found something that must be mended before slots are moved or members changed.',
+    remedy: 'Do what the message says (usually `reeve redis fix`), then ask again.',
+  },
+  FAILOVER_IN_PROGRESS: {
+    meaning: 'A failover is under way, or may be: who owns which slots is about to change.',
+    remedy: 'Wait until `reeve redis check` is clean, then ask again.',
+  },
+  GOAL_OVERTAKEN: {
+    meaning:
+      'The cluster was changed by somebody else so that the approved goal can no longer be reached as it was meant.',
+    remedy: 'Look at the cluster (`reeve redis status`) and ask anew.',
+  },
+  SLOTS_OPEN_ELSEWHERE: {
+    meaning: 'Slots are open (migrating or importing) for a move that is not of this operation.',
+    remedy: 'Run `reeve redis fix`, then go on with --resume or ask anew.',
+  },
+  SLOTS_BUSY: {
+    meaning: 'An atomic slot migration that is not of this operation is running.',
+    remedy: 'Wait until it has ended, or cancel it on its source (CLUSTER CANCELSLOTMIGRATIONS).',
+  },
+  UNKNOWN_NODE: {
+    meaning: 'No node of the cluster has the given id.',
+    remedy: '`reeve redis status` lists the ids; a unique beginning is enough.',
+  },
+  NODE_UNREACHABLE: {
+    meaning: 'A node that is needed cannot be read.',
+    remedy: 'Check that it runs and can be reached from here, then ask again.',
+  },
+  NOT_A_PRIMARY: {
+    meaning: 'A replica was named where only a primary makes sense.',
+    remedy: 'Name its primary; `reeve redis status` shows who follows whom.',
+  },
+  SOURCE_IS_TARGET: {
+    meaning: 'A node was named both as source and as target of slots.',
+    remedy: 'Leave it out of the sources.',
+  },
+  BAD_SLOT_COUNT: {
+    meaning: 'The number of slots to move is not a whole number above 0.',
+    remedy: 'Give a number from 1 to the number of slots that the sources own.',
+  },
+  NOT_ENOUGH_SLOTS: {
+    meaning: 'More slots were asked for than the sources own.',
+    remedy: 'Ask for fewer slots or name more sources.',
+  },
+  BAD_WEIGHT: {
+    meaning: 'A weight or threshold is not a number of 0 or more, or no primary is left to take slots.',
+    remedy: 'Give weights of 0 or more, at least one above 0, and a threshold in percent.',
+  },
+  MEASURE_UNAVAILABLE: {
+    meaning: 'What the balance was to be measured by is not measured by every primary.',
+    remedy:
+      'Balance by slots or keys, or switch the measurement on (cluster-slot-stats-enabled) where the server has it.',
+  },
+  TOO_FEW_PRIMARIES: {
+    meaning: 'Fewer than three primaries with slots would be left: the loss of one would leave no majority.',
+    remedy: 'Add a primary first.',
+  },
+  SPLIT_CLUSTER: {
+    meaning: 'The nodes belong to two or more clusters that do not know each other.',
+    remedy: 'Decide which side is right. Reeve never joins or empties a side by itself: both may hold data.',
+  },
+  NO_QUORUM: {
+    meaning: 'The majority of the primaries with slots is not there.',
+    remedy:
+      'Bring nodes back; or, if they are lost, promote replicas without a vote (--takeover) and accept what that may lose.',
+  },
+  QUORUM_PRESENT: {
+    meaning: 'A takeover was asked for although a majority is there and can vote.',
+    remedy: 'Use --force.',
+  },
+  NO_REPLICA: {
+    meaning: 'There is no replica that could take over.',
+    remedy: 'Name another node, or add a replica first.',
+  },
+  REPLICA_NOT_IN_SYNC: {
+    meaning: 'The replica is not in sync with its primary: a graceful failover would wait or lose writes.',
+    remedy: 'Wait until its link is up and its sync is over.',
+  },
+  PRIMARY_GONE: {
+    meaning: 'A graceful failover needs the primary alive, and it cannot be read.',
+    remedy: 'If it is dead, use --force.',
+  },
+  PRIMARY_ALIVE: {
+    meaning: 'A failover by force or takeover was asked for, but the primary is alive.',
+    remedy: 'Use a graceful failover.',
+  },
+  PRIMARY_NOT_FAILED: {
+    meaning: 'The primary cannot be read from here, but the other nodes do not call it failed.',
+    remedy: 'Wait for the node timeout; if it stays, look at the network between here and there.',
+  },
+  NODE_NOT_EMPTY: {
+    meaning: 'The node holds keys, open slots or something else of its own.',
+    remedy: 'Use an empty node. Reeve never empties one.',
+  },
+  NODE_HAS_SLOTS: {
+    meaning: 'The node owns slots.',
+    remedy: 'Move them away first (`reeve redis del-node --drain`); of a dead node: `reeve redis fix`.',
+  },
+  NODE_OF_OTHER_CLUSTER: {
+    meaning: 'The node knows nodes that are not of this cluster.',
+    remedy: 'Delete it from its cluster first, or CLUSTER RESET it if that cluster is gone.',
+  },
+  CLUSTER_DISABLED: {
+    meaning: 'The server does not run in cluster mode.',
+    remedy: 'Start it with cluster-enabled yes.',
+  },
+  VERSION_INCOMPATIBLE: {
+    meaning: 'The new node cannot read what a member may send it: another product or an older version.',
+    remedy: 'Use the same product, and a version not older than that of any member.',
+  },
+  NODE_NOT_FAILED: {
+    meaning: 'The node cannot be read from here, but other nodes do not call it failed: it may be alive.',
+    remedy: 'Wait for the node timeout; if it stays, look at the network between here and there.',
+  },
+  FAILOVER_PENDING: {
+    meaning: 'A replica of the dead node is alive and can take over: forgetting the node now would prevent it.',
+    remedy: 'Wait for the failover, or promote the replica (`reeve redis failover`).',
+  },
+  ADDRESSES_CHANGED: {
+    meaning: 'Nodes are alive at other addresses than the rest of the cluster looks for them.',
+    remedy: 'Run `reeve redis fix` first: it introduces them at their new addresses.',
+  },
 } as const satisfies ErrorCatalog;

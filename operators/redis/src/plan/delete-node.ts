@@ -1,0 +1,255 @@
+/** Takes a node out of a cluster: its slots go to the others, its replicas follow others, then everybody forgets it. */
+import { type InFlight, isReached, type Plan, type Waiting } from '@reeve/runtime';
+import type { Engine, ForgetNode, Pace, RedisCommand, Replicate } from '../api/commands.ts';
+import type { Decision, Operation } from '../api/operation.ts';
+import { countSlots, formatSlots, minusSlots, takeSlots, unionSlots } from '../api/slots.ts';
+import type { ClusterView, Endpoint, NodeId } from '../api/view.ts';
+import { bestPrimaryFor, placedMembers } from './add-node-placement.ts';
+import { deletionProblems } from './delete-node-gate.ts';
+import { isInSync } from './failover.ts';
+import { LOOK_AGAIN_MS, type MoveGoal, moveGoal, planMoves, type SlotMove } from './moves.ts';
+import { moveSteps, pairUp } from './moves-share.ts';
+import { isFailed, lineAbout, slotsFromText, unreadMembers } from './moves-view.ts';
+import type { Placed } from './placement-score.ts';
+import { movedNodes } from './readdress.ts';
+import {
+  isReported,
+  keyCount,
+  nodeName,
+  nodeNames,
+  nodeOf,
+  ownSlots,
+  primaryIdOf,
+  refOf,
+  replicasOf,
+  reported,
+  reportedPrimaries,
+} from './topology.ts';
+
+export interface DeleteNodeRequest {
+  readonly id: NodeId;
+  readonly engine: Engine;
+  readonly pace: Pace;
+  /** Move its slots away first. Without it a node with slots is refused. */
+  readonly drain: boolean;
+  /** RESET SOFT the node afterwards, so that it forgets the cluster too. */
+  readonly reset: boolean;
+}
+
+export interface DeleteNodeGoal {
+  readonly id: NodeId;
+  readonly endpoint: Endpoint;
+  readonly moves: MoveGoal;
+  /** Its replicas and whom they follow instead. */
+  readonly replicas: readonly { readonly id: NodeId; readonly to: NodeId }[];
+  readonly reset: boolean;
+}
+
+export const deleteNodeOperation: Operation<DeleteNodeRequest, DeleteNodeGoal> = {
+  kind: 'delete-node',
+  needs: () => ({}),
+  decide,
+  // Once forgotten by all, nobody leads to it any more.
+  goalNeeds: (goal) => ({ alsoAsk: [goal.endpoint] }),
+  plan: planDelete,
+};
+
+function decide(request: DeleteNodeRequest, view: ClusterView): Decision<DeleteNodeGoal> {
+  const gate = deletionProblems(request, view);
+  if (gate.refused.length > 0) return { refused: gate.refused };
+  const node = nodeOf(view, request.id);
+  if (!node) return { refused: [] };
+  const moves = drainMoves(view, request.id);
+  const replicas = newPrimaries(view, request.id);
+  const goal: DeleteNodeGoal = {
+    id: node.id,
+    endpoint: node.endpoint,
+    moves: moveGoal(moves, view, request.engine, request.pace),
+    replicas,
+    reset: request.reset,
+  };
+  const name = nodeName(view, node.id);
+  return {
+    goal,
+    steps: [
+      ...moveSteps(view, moves),
+      ...replicas.map(({ id, to }) => `${nodeName(view, id)} becomes a replica of ${nodeName(view, to)}`),
+      `all ${reported(view).filter((each) => each.id !== node.id).length} other nodes forget ${name}`,
+      ...(request.reset && isReported(node) ? [`${name} forgets the cluster (RESET SOFT)`] : []),
+    ],
+    reasons: gate.reasons,
+  };
+}
+
+/** Its slots in as few moves as there are, to those with fewest first, so that the others end as even as they can. */
+function drainMoves(view: ClusterView, id: NodeId): readonly SlotMove[] {
+  const victim = nodeOf(view, id);
+  let left = victim ? ownSlots(victim) : [];
+  const voters = reportedPrimaries(view).filter((node) => node.id !== id && countSlots(ownSlots(node)) > 0);
+  const holdings = voters.map((node) => ({ id: node.id, count: countSlots(ownSlots(node)) }));
+  const moves: SlotMove[] = [];
+  for (const { to, count } of pairUp(new Map([[id, countSlots(left)]]), fillUp(holdings, countSlots(left)))) {
+    const slots = takeSlots(left, count);
+    left = minusSlots(left, slots);
+    moves.push({ source: id, target: to, slots: formatSlots(slots) });
+  }
+  return moves;
+}
+
+/** How much each gets when `amount` is poured over them: always the lowest first, ties by id. */
+export function fillUp(
+  holdings: readonly { readonly id: NodeId; readonly count: number }[],
+  amount: number,
+): ReadonlyMap<NodeId, number> {
+  const levels = [...holdings].sort((a, b) => a.count - b.count || (a.id < b.id ? -1 : 1));
+  // The highest level that `amount` fills, over the lowest k of them.
+  let lowest = levels.length;
+  const below = (k: number) => levels.slice(0, k).reduce((sum, { count }) => sum + count, 0);
+  while (lowest > 1 && (levels[lowest - 1]?.count ?? 0) * lowest - below(lowest) > amount) lowest--;
+  const total = below(lowest) + amount;
+  const level = Math.floor(total / lowest);
+  const extra = total - level * lowest;
+  return new Map(levels.slice(0, lowest).map(({ id, count }, index) => [id, level - count + (index < extra ? 1 : 0)]));
+}
+
+/** Each replica in turn to the primary with fewest replicas, counted with those that were given one before it. */
+function newPrimaries(view: ClusterView, id: NodeId): DeleteNodeGoal['replicas'] {
+  const orphans = replicasOf(view, id).filter(isReported);
+  const candidates = reportedPrimaries(view)
+    .filter((node) => node.id !== id && countSlots(ownSlots(node)) > 0)
+    .map((node) => node.id);
+  let placed: readonly Placed[] = placedMembers(view).filter((member) => member.id !== id && member.primaryId !== id);
+  const assigned: { id: NodeId; to: NodeId }[] = [];
+  for (const orphan of orphans) {
+    // By the host at least: a replica beside its primary is worth little.
+    const to = bestPrimaryFor(orphan, placed, candidates, ['zone', 'host']);
+    if (to === undefined) continue;
+    placed = [...placed, { id: orphan.id, annotations: orphan.annotations, role: 'replica', primaryId: to }];
+    assigned.push({ id: orphan.id, to });
+  }
+  return assigned;
+}
+
+function planDelete(
+  goal: DeleteNodeGoal,
+  view: ClusterView,
+  now: number,
+  inFlight: readonly InFlight<RedisCommand>[],
+): Plan<RedisCommand> {
+  const wait = (...waitingFor: readonly Waiting[]): Plan<RedisCommand> => ({
+    commands: [],
+    waitingFor,
+    wakeAt: now + LOOK_AGAIN_MS,
+  });
+  const moves = planMoves(goal.moves, view, now, inFlight);
+  if (!isReached(moves) && isStillKnown(goal, view)) return moves;
+  const more = slotsBeyond(goal, view);
+  if (more !== undefined) {
+    const message = `${nodeName(view, goal.id)} owns slots ${more}, which it did not own when this was approved`;
+    return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message, subjects: [goal.id] }] };
+  }
+  const running = inFlight[0]?.command;
+  if (running) return wait({ reason: 'Command', message: running.why, subjects: [goal.id] });
+  const replicas = planReplicas(goal, view, wait, now);
+  if (replicas) return replicas;
+  return planForget(goal, view, wait, now);
+}
+
+/** After the last FORGET nobody can say anything about its slots any more, and need not. */
+function isStillKnown(goal: DeleteNodeGoal, view: ClusterView): boolean {
+  return reported(view).some((node) => node.id !== goal.id && lineAbout(node, goal.id) !== undefined);
+}
+
+function slotsBeyond(goal: DeleteNodeGoal, view: ClusterView): string | undefined {
+  const node = nodeOf(view, goal.id);
+  const expected = unionSlots(...goal.moves.moves.map((move) => slotsFromText(move.slots)));
+  const more = node ? minusSlots(ownSlots(node), expected) : [];
+  return countSlots(more) > 0 ? formatSlots(more) : undefined;
+}
+
+type Wait = (...waitingFor: readonly Waiting[]) => Plan<RedisCommand>;
+
+/** Nobody may follow the node when it is forgotten: a replica cannot forget its primary. */
+function planReplicas(
+  goal: DeleteNodeGoal,
+  view: ClusterView,
+  wait: Wait,
+  now: number,
+): Plan<RedisCommand> | undefined {
+  const followers = replicasOf(view, goal.id);
+  const commands: Replicate[] = [];
+  const waiting: Waiting[] = [];
+  for (const follower of followers) {
+    const to = nodeOf(view, goal.replicas.find((each) => each.id === follower.id)?.to ?? '');
+    if (!isReported(follower)) {
+      if (isFailed(follower)) continue;
+      const message = `${nodeName(view, follower.id)} follows the node and cannot be read`;
+      waiting.push({ reason: 'NodeUnreachable', message, subjects: [follower.id] });
+    } else if (to && isReported(to) && to.report.value.self.role === 'primary') {
+      commands.push({
+        type: 'replicate',
+        replica: refOf(follower),
+        primary: refOf(to),
+        mustBeEmpty: false,
+        why: `${nodeName(view, goal.id)}, which it follows, leaves the cluster`,
+      });
+    } else {
+      const message = `${nodeName(view, follower.id)} follows the node, and no primary was chosen for it or it is gone`;
+      return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message, subjects: [follower.id] }] };
+    }
+  }
+  const syncing = goal.replicas
+    .map(({ id }) => nodeOf(view, id))
+    .filter((node) => node !== undefined)
+    .filter(
+      (node) => isReported(node) && primaryIdOf(node) !== goal.id && primaryIdOf(node) !== undefined && !isInSync(node),
+    );
+  for (const node of syncing) {
+    waiting.push({ reason: 'ReplicaSync', message: `${nodeName(view, node.id)} is in sync`, subjects: [node.id] });
+  }
+  if (commands.length > 0) return { commands, wakeAt: now + LOOK_AGAIN_MS };
+  return waiting.length > 0 ? wait(...waiting) : undefined;
+}
+
+function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: number): Plan<RedisCommand> {
+  const victim = nodeOf(view, goal.id);
+  const others = reported(view).filter((node) => node.id !== goal.id);
+  const remembering = others.filter((node) => lineAbout(node, goal.id) !== undefined);
+  const itself = victim && isReported(victim) ? victim : undefined;
+  // It must let go too, which its own table shows. A primary that still holds keys refuses RESET, and is left alone.
+  const attached =
+    goal.reset &&
+    itself !== undefined &&
+    (itself.report.value.self.role === 'replica' || keyCount(itself) === 0) &&
+    others.some((node) => lineAbout(itself, node.id) !== undefined);
+  if (remembering.length === 0 && !attached) return { commands: [] };
+  const moved = movedNodes(view);
+  if (moved.length > 0) {
+    const message = `${nodeNames(view, moved)} must be found at their new addresses first: run \`reeve redis fix\``;
+    return wait({ reason: 'AddressSpread', message, subjects: moved });
+  }
+  // One that misses the FORGET brings the node back by gossip.
+  const unread = unreadMembers(view).filter((node) => node.id !== goal.id);
+  if (unread.length > 0) {
+    const ids = unread.map((node) => node.id);
+    return wait({ reason: 'NodeUnreachable', message: `${nodeNames(view, ids)} can be read`, subjects: ids });
+  }
+  const stillSees = remembering.filter(
+    (node) =>
+      countSlots(lineAbout(node, goal.id)?.slots ?? []) > 0 ||
+      node.report.value.others.some((line) => line.primaryId === goal.id),
+  );
+  if (stillSees.length > 0) {
+    const ids = stillSees.map((node) => node.id);
+    const message = `${nodeNames(view, ids)} hear that nothing depends on ${nodeName(view, goal.id)} any more`;
+    return wait({ reason: 'GossipAgreement', message, subjects: ids });
+  }
+  const command: ForgetNode = {
+    type: 'forget-node',
+    node: victim ? refOf(victim) : { id: goal.id, endpoint: goal.endpoint },
+    by: others.map(refOf),
+    reset: goal.reset && itself !== undefined,
+    why: 'it owns no slot and nobody follows it: all forget it within the time in which it cannot come back',
+  };
+  return { commands: [command], wakeAt: now + LOOK_AGAIN_MS };
+}
