@@ -222,4 +222,44 @@ export const redisErrors = {
     meaning: 'Nodes are alive at other addresses than the rest of the cluster looks for them.',
     remedy: 'Run `reeve redis fix` first: it introduces them at their new addresses.',
   },
+  SLOT_REFUSED: {
+    meaning: 'A server refused a step of a slot’s move: the slot is not in the state that the move had left it in.',
+    remedy: 'Reeve looks again and goes on from what it finds; if it stays, somebody else is moving the same slots.',
+  },
+  BIG_KEY: {
+    meaning:
+      'A key is so big that moving it would block both servers longer than the cluster tolerates. Its slot stays on the source, closed; the other slots were moved.',
+    remedy:
+      'Split or delete the key, raise cluster-node-timeout for the time of the move, or use servers with atomic slot migration.',
+  },
+  MIGRATE_BROKEN_OFF: {
+    meaning: 'Keys could not be sent from the source to the target: the connection between them fails.',
+    remedy: 'Check that the target runs and that the source reaches it; then go on with --resume. No key is lost.',
+  },
+  MIGRATE_DENIED: {
+    meaning: 'A server did not permit the commands that move keys.',
+    remedy:
+      'Give a user that may run MIGRATE, RESTORE, DUMP, CLUSTER and CONFIG GET, with the same password on all nodes.',
+  },
+  MIGRATE_UNREADABLE: {
+    meaning: 'The target cannot read the keys that the source sends.',
+    remedy: 'Upgrade the target to the version of the source or newer.',
+  },
+  MIGRATE_DATABASES: {
+    meaning: 'The source has keys in databases other than 0, which the engine without atomic migration cannot move.',
+    remedy: 'Use the atomic engine (--engine atomic), which moves all databases.',
+  },
+  TARGET_FULL: {
+    meaning: 'The target has reached its maxmemory: it takes no more keys.',
+    remedy: 'Raise maxmemory on the target or choose another one; then go on with --resume.',
+  },
+  ENGINE_UNSUPPORTED: {
+    meaning: 'The engine that was asked for needs an ability that the servers do not have.',
+    remedy: 'Leave the choice to Reeve (--engine auto).',
+  },
+  ATOMIC_FAILED: {
+    meaning: 'Atomic slot migration failed again and again, or its result is not what the nodes say.',
+    remedy:
+      'The message has the server’s reason. Leave the choice to Reeve (--engine auto) to move the rest with MIGRATE.',
+  },
 } as const satisfies ErrorCatalog;

@@ -31,7 +31,15 @@ function jobOf(reply: Reply): AtomicJob {
   };
 }
 
+/** All jobs that the server remembers, the newest first. */
+export function jobsOf(reply: Reply | undefined): readonly AtomicJob[] {
+  return Array.isArray(reply) ? (reply as readonly Reply[]).map(jobOf) : [];
+}
+
+export function hasEnded(job: AtomicJob): boolean {
+  return ENDED.has(job.state.toLowerCase());
+}
+
 export function runningJobsOf(reply: Reply | undefined): readonly AtomicJob[] {
-  if (!Array.isArray(reply)) return [];
-  return (reply as readonly Reply[]).map(jobOf).filter((job) => !ENDED.has(job.state.toLowerCase()));
+  return jobsOf(reply).filter((job) => !hasEnded(job));
 }

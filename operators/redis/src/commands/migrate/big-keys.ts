@@ -1,0 +1,113 @@
+/**
+ * Keys that are too big to move like the others. MIGRATE blocks both servers while it packs, sends and unpacks a key:
+ * longer than the node timeout, and the cluster fails them over in the middle of it. So big keys are looked for before a
+ * slot is opened; slots that have one come last, one at a time, each big key alone; a key that cannot be moved safely
+ * keeps its slot on the source, closed, and is reported.
+ */
+import type { Pace } from '../../api/commands.ts';
+import type { Reply } from '../../api/port.ts';
+import { keyspaceOf, numberOf, parseInfo } from '../../observe/parse.ts';
+import { showKey } from '../compare-keys.ts';
+import { formatBytes, type Migration, type SlotTrouble } from './migration.ts';
+
+/** A slot's keys as they were before it was opened. */
+export interface LookedAt {
+  readonly slot: number;
+  readonly keys: readonly SizedKey[];
+}
+
+export interface SizedKey {
+  readonly key: Buffer;
+  /** In memory, by the server's own estimate; what travels is usually less. */
+  readonly bytes: number;
+}
+
+/** Slow types (many small fields) travel at this rate on slow machines, measured on both ends together. */
+const SAFE_BYTES_PER_MS = 20_000;
+/** RESTORE takes one argument of at most proto-max-bulk-len. */
+const LARGEST_PAYLOAD = 512 * 1024 * 1024;
+/** A key from this size on is moved alone and last. */
+const ALONE_BYTES: Readonly<Record<Pace, number>> = { gentle: 1_000_000, fast: 8_000_000 };
+/** Below this, what the dataset holds beyond its sampled size is bookkeeping and scatter. */
+const UNEXPLAINED_BYTES = 32_000_000;
+/** Share of the dataset by which a sample may be wrong without meaning a big key. */
+const UNEXPLAINED_SHARE = 0.25;
+/** A sampled key this many times the mean: sizes differ too much for a sample to say anything. */
+const UNEVEN = 20;
+const SAMPLED_SLOTS = 48;
+const KEYS_PER_SAMPLED_SLOT = 4;
+
+export function isMovedAlone(bytes: number, pace: Pace): boolean {
+  return bytes >= ALONE_BYTES[pace];
+}
+
+export function largestSafeKey(nodeTimeoutMs: number): number {
+  return Math.min(LARGEST_PAYLOAD, (nodeTimeoutMs / 2) * SAFE_BYTES_PER_MS);
+}
+
+export function tooBig({ slot, keys }: LookedAt, nodeTimeoutMs: number): SlotTrouble | undefined {
+  const limit = largestSafeKey(nodeTimeoutMs);
+  const giant = keys.find(({ bytes }) => bytes > limit);
+  if (!giant) return undefined;
+  const message = `key ${showKey(giant.key)} of ${formatBytes(giant.bytes)} would block both servers for too long (at most ${formatBytes(limit)} with a node timeout of ${nodeTimeoutMs} ms); the slot stays where it is`;
+  return { slot, code: 'BIG_KEY', message };
+}
+
+async function sizesOf(migration: Migration, keys: readonly Buffer[]): Promise<readonly number[]> {
+  const { context, command } = migration;
+  const ask = (key: Buffer): Promise<Reply> =>
+    context.redis.call(command.source.endpoint, ['MEMORY', 'USAGE', key]).catch(() => null);
+  // A key that is gone, or a server that denies the question, has no size: the batches by number of keys hold anyway.
+  return (await Promise.all(keys.map(ask))).map((size) => (typeof size === 'number' ? size : 0));
+}
+
+async function keysOf(migration: Migration, slot: number, most: number): Promise<readonly Buffer[]> {
+  const { context, command } = migration;
+  const args = ['CLUSTER', 'GETKEYSINSLOT', String(slot), String(most)];
+  return (await context.redis.call(command.source.endpoint, args, { binary: true })) as readonly Buffer[];
+}
+
+/** Lists all keys of slots with their sizes. */
+export async function lookAt(migration: Migration, slots: readonly number[]): Promise<readonly LookedAt[]> {
+  const { context, command } = migration;
+  return Promise.all(
+    slots.map(async (slot) => {
+      const args = ['CLUSTER', 'COUNTKEYSINSLOT', String(slot)];
+      const count = Number(await context.redis.call(command.source.endpoint, args));
+      if (count === 0) return { slot, keys: [] };
+      const keys = await keysOf(migration, slot, count);
+      const sizes = await sizesOf(migration, keys);
+      return { slot, keys: keys.map((key, index) => ({ key, bytes: sizes[index] ?? 0 })) };
+    }),
+  );
+}
+
+export interface Sample {
+  /** Mean size of the sampled keys; 0 when there was none. */
+  readonly bytesPerKey: number;
+  /** Somewhere there may be a big key: sizes are uneven, or the data weighs more than the sample explains. */
+  readonly suspicious: boolean;
+}
+
+/** A few keys of slots spread over all of them, against what the server says its data weighs. */
+export async function sample(migration: Migration, slots: readonly number[]): Promise<Sample> {
+  const { context, command, nodeTimeoutMs } = migration;
+  const step = Math.max(1, Math.floor(slots.length / SAMPLED_SLOTS));
+  const chosen = slots.filter((_slot, index) => index % step === 0).slice(0, SAMPLED_SLOTS);
+  const [info, ...lists] = await Promise.all([
+    context.redis.call(command.source.endpoint, ['INFO']),
+    ...chosen.map((slot) => keysOf(migration, slot, KEYS_PER_SAMPLED_SLOT)),
+  ]);
+  const sizes = await sizesOf(migration, lists.flat());
+  const bytesPerKey = sizes.length === 0 ? 0 : sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+  const largest = Math.max(0, ...sizes);
+  const fields = parseInfo(String(info));
+  const dataset = numberOf(fields, 'used_memory_dataset');
+  const keys = Object.values(keyspaceOf(fields)).reduce((sum, count) => sum + count, 0);
+  const tolerated = Math.min(dataset * UNEXPLAINED_SHARE, largestSafeKey(nodeTimeoutMs));
+  const suspicious =
+    isMovedAlone(largest, command.pace) ||
+    largest > UNEVEN * bytesPerKey ||
+    dataset - keys * bytesPerKey > Math.max(UNEXPLAINED_BYTES, tolerated);
+  return { bytesPerKey, suspicious };
+}

@@ -1,0 +1,136 @@
+/** `migrate-slots`: looks at every slot live, chooses an engine, and moves what is not moved yet behind a handle. */
+import { type Outcome, asReeveError, done, failed, stale } from '@reeve/runtime';
+import type { MigrateSlots } from '../../api/commands.ts';
+import { countSlots, formatSlots, type SlotRanges, unionSlots } from '../../api/slots.ts';
+import type { Endpoint, NodeReport } from '../../api/view.ts';
+import { observeNode } from '../../observe/node.ts';
+import { handlerFor, nameOf, StaleEvidence } from '../evidence.ts';
+import { moveAtomically } from './atomic.ts';
+import { cannotGoOn, type Migration, Tally } from './migration.ts';
+import { moveRedisAtomically } from './redis-atomic.ts';
+import { type Survey, survey } from './survey.ts';
+import { moveWindowed } from './windowed.ts';
+
+/** Where CONFIG is denied: the server's default is 15 s; a third of it is safe for most who changed it. */
+const UNKNOWN_NODE_TIMEOUT_MS = 5_000;
+
+export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (command, context, signal) => {
+  const [surveyed, source, target] = await Promise.all([
+    survey(command, context),
+    observeNode(context.redis, context, command.source.endpoint, {}),
+    observeNode(context.redis, context, command.target.endpoint, {}),
+  ]);
+  const total = countSlots(surveyed.wanted);
+  if (countSlots(surveyed.done) === total) return done;
+  const engine = chooseEngine(command, source, target);
+  const tally = new Tally(total);
+  tally.slots = countSlots(surveyed.done);
+  const migration: Migration = {
+    command,
+    context,
+    signal,
+    tally,
+    targetSeenBySource: seenBySource(command, surveyed),
+    nodeTimeoutMs: Math.min(nodeTimeoutOf(source), nodeTimeoutOf(target)),
+  };
+  const settled = move(migration, engine, surveyed, source).then(
+    () => outcomeOf(migration),
+    (error: unknown) => outcomeOfError(migration, error),
+  );
+  return { progress: () => tally.progress(), settled };
+});
+
+type Engine = 'atomic' | 'atomic-then-windowed' | 'redis-atomic' | 'windowed';
+
+/** By what both servers can do, asked now; never by their version. */
+function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeReport): Engine {
+  const both = (ability: 'atomicMigration' | 'redisAtomicMigration') =>
+    source.server.capabilities[ability] && target.server.capabilities[ability];
+  switch (command.engine) {
+    case 'windowed':
+      return 'windowed';
+    case 'auto':
+      return both('atomicMigration') ? 'atomic-then-windowed' : 'windowed';
+    case 'atomic':
+      if (both('atomicMigration')) return 'atomic';
+      throw unsupported(command, 'CLUSTER MIGRATESLOTS');
+    case 'redis-atomic':
+      if (both('redisAtomicMigration')) return 'redis-atomic';
+      throw unsupported(command, 'CLUSTER MIGRATION');
+  }
+}
+
+function unsupported(command: MigrateSlots, what: string): Error {
+  return cannotGoOn(
+    'ENGINE_UNSUPPORTED',
+    `${nameOf(command.source)} and ${nameOf(command.target)} do not both know ${what}`,
+  );
+}
+
+function nodeTimeoutOf(report: NodeReport): number {
+  return report.server.nodeTimeoutMs.known ? report.server.nodeTimeoutMs.value : UNKNOWN_NODE_TIMEOUT_MS;
+}
+
+function seenBySource(command: MigrateSlots, surveyed: Survey): Endpoint {
+  const line = surveyed.source.others.find((candidate) => candidate.id === command.target.id);
+  if (!line) throw new StaleEvidence(`${nameOf(command.source)} does not know ${nameOf(command.target)}`);
+  return line.host === '' ? command.target.endpoint : { host: line.host, port: line.port };
+}
+
+async function move(migration: Migration, engine: Engine, surveyed: Survey, source: NodeReport): Promise<void> {
+  const { unsettled, halfOpen, closed } = surveyed;
+  // What is half open was opened for MIGRATE, and is finished with MIGRATE, whatever the engine of the rest.
+  if (engine === 'windowed') return windowed(migration, { unsettled, halfOpen, closed }, source);
+  if (countSlots(unsettled) + countSlots(halfOpen) > 0) {
+    await windowed(migration, { unsettled, halfOpen, closed: [] }, source);
+  }
+  if (countSlots(closed) === 0 || migration.signal.aborted) return;
+  if (engine === 'redis-atomic') return moveRedisAtomically(migration, closed);
+  const left = await moveAtomically(migration, closed);
+  if (countSlots(left) === 0 || migration.signal.aborted) return;
+  if (engine === 'atomic') {
+    throw cannotGoOn('ATOMIC_FAILED', `slots ${formatSlots(left)} stay: ${migration.tally.remarks.join('; ')}`);
+  }
+  migration.tally.remarks.push(`${countSlots(left)} slots moved with MIGRATE instead`);
+  await windowed(migration, { unsettled: [], halfOpen: [], closed: left }, source);
+}
+
+interface WindowedParts {
+  readonly unsettled: SlotRanges;
+  readonly halfOpen: SlotRanges;
+  readonly closed: SlotRanges;
+}
+
+/**
+ * MIGRATE and GETKEYSINSLOT see the selected database only, and connections of the port stay in database 0. A server
+ * that has keys elsewhere needs the atomic engine, which takes all databases.
+ */
+async function windowed(migration: Migration, parts: WindowedParts, source: NodeReport): Promise<void> {
+  const elsewhere = Object.keys(source.keyspace).filter((database) => database !== '0');
+  const slots = unionSlots(parts.halfOpen, parts.closed);
+  if (elsewhere.length > 0 && countSlots(slots) > 0) {
+    throw cannotGoOn(
+      'MIGRATE_DATABASES',
+      `${nameOf(migration.command.source)} has keys in databases ${elsewhere.join(', ')}, which MIGRATE does not move`,
+    );
+  }
+  await moveWindowed(migration, parts);
+}
+
+function outcomeOf({ tally, signal }: Migration): Outcome {
+  const trouble = tally.trouble();
+  if (trouble) return failed(trouble.code, trouble.message);
+  if (tally.slots < tally.total && signal.aborted) {
+    return failed('INTERRUPTED', `stopped after ${tally.slots} of ${tally.total} slots`);
+  }
+  const note = [`${tally.total} slots`, tally.keys > 0 ? `${tally.keys} keys` : '', ...tally.remarks];
+  return { status: 'done', note: note.filter((part) => part !== '').join('; ') };
+}
+
+function outcomeOfError({ tally }: Migration, error: unknown): Outcome {
+  if (error instanceof StaleEvidence) return stale(error.message);
+  const known = asReeveError(error);
+  const trouble = tally.trouble();
+  const remarks = trouble ? [`also ${trouble.code}: ${trouble.message}`] : [];
+  return failed(known.code, [known.message, ...tally.remarks, ...remarks].join('; '));
+}

@@ -1,0 +1,147 @@
+/** The states of slots on the two sides of a move, set for many slots in one write and read back where a server refused. */
+import type { Arg } from '../../api/port.ts';
+import { RedisReplyError } from '../../api/port.ts';
+import { hasSlot } from '../../api/slots.ts';
+import type { NodeId, NodeRef } from '../../api/view.ts';
+import { keysInSlots, nameOf, tableOf } from '../evidence.ts';
+import { cannotGoOn, type Migration } from './migration.ts';
+import { isSilence, Patience, passes } from './retry.ts';
+
+/** Valkey 8 and later answer SETSLOT only when the replicas have it: each may take its default of 2 s. */
+const SETSLOT_TIMEOUT_MS = 15_000;
+const MOST_TRIES = 6;
+
+function setSlot(slot: number, ...state: readonly string[]): readonly Arg[] {
+  return ['CLUSTER', 'SETSLOT', String(slot), ...state];
+}
+
+interface Refused {
+  readonly slot: number;
+  readonly error: unknown;
+}
+
+async function sendAll(
+  migration: Migration,
+  node: NodeRef,
+  slots: readonly number[],
+  state: readonly string[],
+): Promise<readonly Refused[]> {
+  const { redis } = migration.context;
+  const options = { timeoutMs: SETSLOT_TIMEOUT_MS };
+  const results = await Promise.allSettled(
+    slots.map((slot) => redis.call(node.endpoint, setSlot(slot, ...state), options)),
+  );
+  const refused: Refused[] = [];
+  for (const [index, result] of results.entries()) {
+    if (result.status === 'rejected') refused.push({ slot: slots[index] as number, error: result.reason });
+  }
+  return refused;
+}
+
+/** Sets the state of slots; those that a server refuses for the moment again after a pause. Other refusals are thrown. */
+async function setAll(
+  migration: Migration,
+  node: NodeRef,
+  slots: readonly number[],
+  state: readonly string[],
+): Promise<void> {
+  const patience = new Patience(migration.context, MOST_TRIES);
+  let left = slots;
+  for (;;) {
+    const refused = await sendAll(migration, node, left, state);
+    const [first] = refused;
+    if (!first) return;
+    const lasting = refused.find(({ error }) => !passes(error));
+    if (lasting) throw refusal(node, lasting);
+    if (!(await patience.again())) throw refusal(node, first);
+    left = refused.map(({ slot }) => slot);
+  }
+}
+
+function refusal(node: NodeRef, { slot, error }: Refused): unknown {
+  if (!(error instanceof RedisReplyError)) return error;
+  return cannotGoOn('SLOT_REFUSED', `${nameOf(node)} refused the state of slot ${slot}: ${error.message}`);
+}
+
+/** First the target, then the source: the other way round a client would be sent to a target that refuses it. */
+export async function openSlots(migration: Migration, slots: readonly number[]): Promise<void> {
+  const { source, target } = migration.command;
+  await setAll(migration, target, slots, ['IMPORTING', source.id]);
+  await setAll(migration, source, slots, ['MIGRATING', target.id]);
+}
+
+/** Those of the slots in which the source has keys. */
+export async function stillHeld(migration: Migration, slots: readonly number[]): Promise<readonly number[]> {
+  const counts = await keysInSlots(migration.context, migration.command.source, slots);
+  return slots.filter((_slot, index) => (counts[index] ?? 0) > 0);
+}
+
+/**
+ * Gives empty slots to the target. The target first: if it dies between the two, the source still owns the slot and it
+ * is only open; the other way round nobody would own it. The target takes a new epoch by itself, so that the others
+ * believe it; they are told, too, so that they need not wait for gossip.
+ */
+export async function handOver(migration: Migration, slots: readonly number[]): Promise<void> {
+  const { source, target } = migration.command;
+  await assign(migration, target, slots, (owned) => owned);
+  await assign(migration, source, slots, (owned) => !owned);
+}
+
+/**
+ * SETSLOT NODE target. A refusal counts only if the node does not think so anyway: a source that lost its last slot
+ * is a replica by then and refuses, with nothing left to do.
+ */
+async function assign(
+  migration: Migration,
+  node: NodeRef,
+  slots: readonly number[],
+  isRight: (owned: boolean) => boolean,
+): Promise<void> {
+  const { target } = migration.command;
+  const patience = new Patience(migration.context, MOST_TRIES);
+  let left = slots;
+  for (;;) {
+    const refused = await sendAll(migration, node, left, ['NODE', target.id]);
+    const [first] = refused;
+    if (!first) return;
+    const silent = refused.find(({ error }) => isSilence(error));
+    if (silent) throw silent.error;
+    const { self } = await tableOf(migration.context, node);
+    const wrong = refused.filter(({ slot }) => !isRight(hasSlot(self.slots, slot)));
+    const [wrongFirst] = wrong;
+    if (!wrongFirst) return;
+    if (!wrong.some(({ error }) => passes(error)) || !(await patience.again())) throw refusal(node, wrongFirst);
+    left = wrong.map(({ slot }) => slot);
+  }
+}
+
+/** Whoever does not take it hears of it from the target: a bystander's refusal or silence stops nothing. */
+export async function tellOthers(migration: Migration, slots: readonly number[]): Promise<void> {
+  const { others, target } = migration.command;
+  await Promise.all(others.map((other) => sendAll(migration, other, slots, ['NODE', target.id])));
+}
+
+/**
+ * Takes back the opening of slots in which nothing was moved. Closing the source first ends the redirections to the
+ * target; a key that a redirected client wrote there before would be cut off, so the slots that have one are opened
+ * again and returned: they must be moved after all.
+ */
+export async function closeAgain(migration: Migration, slots: readonly number[]): Promise<readonly number[]> {
+  const { source, target } = migration.command;
+  const keysOnTarget = async (among: readonly number[]): Promise<ReadonlySet<number>> => {
+    const counts = await keysInSlots(migration.context, target, among);
+    return new Set(among.filter((_slot, index) => (counts[index] ?? 0) > 0));
+  };
+  const begun = await keysOnTarget(slots);
+  const untouched = slots.filter((slot) => !begun.has(slot));
+  await setAll(migration, source, untouched, ['STABLE']);
+  const late = await keysOnTarget(untouched);
+  await setAll(
+    migration,
+    target,
+    untouched.filter((slot) => !late.has(slot)),
+    ['STABLE'],
+  );
+  if (late.size > 0) await setAll(migration, source, [...late], ['MIGRATING', target.id]);
+  return [...begun, ...late];
+}

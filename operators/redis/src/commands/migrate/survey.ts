@@ -1,0 +1,121 @@
+/** Looks at every slot of a command before anything is changed: done, closed, half open, or not ours to touch. */
+import type { MigrateSlots } from '../../api/commands.ts';
+import {
+  countSlots,
+  formatSlots,
+  intersectSlots,
+  minusSlots,
+  parseSlots,
+  rangesOf,
+  type SlotRanges,
+  unionSlots,
+} from '../../api/slots.ts';
+import type { NodeId, NodeLine, NodeRef, OpenSlot } from '../../api/view.ts';
+import type { RedisContext } from '../context.ts';
+import { type NodeTable, nameOf, StaleEvidence, tableOf } from '../evidence.ts';
+
+export interface Survey {
+  readonly wanted: SlotRanges;
+  /** The target owns them and nothing is open any more. */
+  readonly done: SlotRanges;
+  /** The target owns them, but the source has not heard of it or an open mark is left: only the last step is missing. */
+  readonly unsettled: SlotRanges;
+  /** The source owns them and they are open towards the target, on one side or on both. */
+  readonly halfOpen: SlotRanges;
+  /** The source owns them, nothing is open. */
+  readonly closed: SlotRanges;
+  readonly source: NodeTable;
+  readonly target: NodeTable;
+}
+
+/** Throws StaleEvidence when a slot is in any state from which this command must not go on. */
+export async function survey(command: MigrateSlots, context: RedisContext): Promise<Survey> {
+  const wanted = parseSlots(command.slots);
+  if (!wanted) throw new StaleEvidence(`“${command.slots}” is no list of slots`);
+  const [source, target, others] = await Promise.all([
+    tableOf(context, command.source),
+    tableOf(context, command.target),
+    Promise.all(command.others.map((node) => openStateOf(context, node))),
+  ]);
+  mustBePrimary(command.source, source.self);
+  mustBePrimary(command.target, target.self);
+  for (const other of others) mustNotTouch(other, wanted);
+  mustBeOpenOnlyTowards(command.source, wanted, source.self.migrating, command.target.id);
+  mustBeOpenOnlyTowards(command.target, wanted, target.self.importing, command.source.id);
+  refuseOpen(command.source, wanted, source.self.importing);
+  refuseOpen(command.target, wanted, target.self.migrating);
+  return { wanted, source, target, ...sort(command, wanted, source, target) };
+}
+
+function sort(command: MigrateSlots, wanted: SlotRanges, source: NodeTable, target: NodeTable) {
+  const ofSource = intersectSlots(wanted, source.self.slots);
+  const ofTarget = intersectSlots(wanted, target.self.slots);
+  const open = unionSlots(slotsIn(source.self.migrating), slotsIn(target.self.importing));
+  const nobodys = minusSlots(wanted, unionSlots(ofSource, ofTarget));
+  if (countSlots(nobodys) > 0) {
+    throw new StaleEvidence(
+      `neither ${nameOf(command.source)} nor ${nameOf(command.target)} owns slots ${formatSlots(nobodys)}`,
+    );
+  }
+  const pending = minusSlots(ofSource, ofTarget);
+  const heard = target.others.find((line) => line.id === command.source.id)?.slots ?? [];
+  const unheard = minusSlots(pending, heard);
+  if (countSlots(unheard) > 0) {
+    throw new StaleEvidence(
+      `${nameOf(command.target)} does not know that slots ${formatSlots(unheard)} belong to ${nameOf(command.source)}`,
+    );
+  }
+  const unsettled = intersectSlots(ofTarget, unionSlots(ofSource, open));
+  return {
+    done: minusSlots(ofTarget, unsettled),
+    unsettled,
+    halfOpen: intersectSlots(pending, open),
+    closed: minusSlots(pending, open),
+  };
+}
+
+export function slotsIn(open: readonly OpenSlot[]): SlotRanges {
+  return rangesOf(open.map(({ slot }) => slot));
+}
+
+/**
+ * A bystander that cannot be read is no reason to stop: it can neither own the slots (the source says it does, with the
+ * target) nor be told anything, and it learns the new owner from the target later.
+ */
+async function openStateOf(
+  context: RedisContext,
+  node: NodeRef,
+): Promise<{ readonly node: NodeRef; readonly self?: NodeLine }> {
+  try {
+    return { node, self: (await tableOf(context, node)).self };
+  } catch (error) {
+    if (error instanceof StaleEvidence) throw error;
+    return { node };
+  }
+}
+
+function mustBePrimary(node: NodeRef, self: NodeLine): void {
+  if (self.role !== 'primary') throw new StaleEvidence(`${nameOf(node)} is a replica`);
+}
+
+function mustNotTouch(other: { readonly node: NodeRef; readonly self?: NodeLine }, wanted: SlotRanges): void {
+  if (!other.self) return;
+  const claimed = intersectSlots(other.self.slots, wanted);
+  if (countSlots(claimed) > 0)
+    throw new StaleEvidence(`${nameOf(other.node)} claims slots ${formatSlots(claimed)}, too`);
+  refuseOpen(other.node, wanted, [...other.self.migrating, ...other.self.importing]);
+}
+
+function refuseOpen(node: NodeRef, wanted: SlotRanges, open: readonly OpenSlot[]): void {
+  const touched = intersectSlots(slotsIn(open), wanted);
+  if (countSlots(touched) === 0) return;
+  throw new StaleEvidence(`slots ${formatSlots(touched)} are open on ${nameOf(node)} for another move`);
+}
+
+function mustBeOpenOnlyTowards(node: NodeRef, wanted: SlotRanges, open: readonly OpenSlot[], peer: NodeId): void {
+  refuseOpen(
+    node,
+    wanted,
+    open.filter((slot) => slot.peer !== peer),
+  );
+}
