@@ -47,16 +47,16 @@ export function formatSlots(ranges: SlotRanges): string {
 /** Undefined if the text is not a list of slots within 0–16383. */
 export function parseSlots(text: string): SlotRanges | undefined {
   if (text === '') return [];
-  const slots: number[] = [];
+  const ranges: SlotRange[] = [];
   for (const part of text.split(',')) {
     const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim());
     if (!match) return undefined;
     const first = Number(match[1]);
     const last = Number(match[2] ?? match[1]);
     if (first > last || last >= SLOT_COUNT) return undefined;
-    for (let slot = first; slot <= last; slot++) slots.push(slot);
+    ranges.push([first, last]);
   }
-  return rangesOf(slots);
+  return unionSlots(ranges);
 }
 
 export function unionSlots(...sets: readonly SlotRanges[]): SlotRanges {

@@ -116,9 +116,14 @@ export function likelySlots(node: NodeView): SlotRanges {
 
 /** For each slot the primaries that claim it in their own reports, in the order of the view. */
 export function ownersBySlot(view: ClusterView): readonly (readonly NodeId[])[] {
-  const owners: NodeId[][] = Array.from({ length: SLOT_COUNT }, () => []);
+  // Lists are shared between slots: thousands of slots have the same owners.
+  const owners = new Array<readonly NodeId[]>(SLOT_COUNT).fill([]);
   for (const node of reportedPrimaries(view)) {
-    for (const slot of slotsOf(node.report.value.self.slots)) owners[slot]?.push(node.id);
+    const alone = [node.id];
+    for (const slot of slotsOf(node.report.value.self.slots)) {
+      const others = owners[slot] as readonly NodeId[];
+      owners[slot] = others.length === 0 ? alone : [...others, node.id];
+    }
   }
   return owners;
 }
@@ -175,6 +180,28 @@ export function components(view: ClusterView): readonly (readonly NodeId[])[] {
     else groups.set(root, [id]);
   }
   return [...groups.values()].sort((a, b) => b.length - a.length || compareText(a[0] ?? '', b[0] ?? ''));
+}
+
+/**
+ * Nodes that belong to no cluster: they know nobody, nobody knows them, and they own no slot. A new node that was asked
+ * beside the cluster is one; so is a node that was taken out and reset. They are not members and no split.
+ */
+export function loners(view: ClusterView): readonly ReportedNode[] {
+  return reported(view).filter((node) => {
+    const { self, others } = node.report.value;
+    return others.every(isHandshake) && node.heard.length === 0 && self.slots.length === 0 && self.role === 'primary';
+  });
+}
+
+/** The same view with only these nodes, and only what they say. */
+export function restrictTo(view: ClusterView, ids: readonly NodeId[]): ClusterView {
+  const kept = new Set(ids);
+  return {
+    ...view,
+    nodes: view.nodes
+      .filter((node) => kept.has(node.id))
+      .map((node) => ({ ...node, heard: node.heard.filter(({ by }) => kept.has(by)) })),
+  };
 }
 
 /** The flags that others give a node. A node never flags itself. */

@@ -1,0 +1,213 @@
+/** Checks of the members: who is there, what they think of each other. */
+import type { Finding } from '../api/findings.ts';
+import { type ClusterView, formatEndpoint, type NodeId, type NodeLine, type NodeView } from '../api/view.ts';
+import {
+  flaggedBy,
+  isHandshake,
+  isReported,
+  likelySlots,
+  members,
+  nodeName,
+  nodeNames,
+  nodeOf,
+  primaries,
+  quorum,
+  reported,
+  roleOf,
+  sameEndpoint,
+} from './topology.ts';
+
+function servesSlots(node: NodeView): boolean {
+  return roleOf(node) === 'primary' && likelySlots(node).length > 0;
+}
+
+export function checkReachability(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const node of members(view)) {
+    const severity = servesSlots(node) ? 'broken' : 'degraded';
+    const kind = roleOf(node) === 'replica' ? 'replica' : servesSlots(node) ? 'primary with slots' : 'primary';
+    if (!node.report.known) {
+      findings.push({
+        code: 'NODE_UNREACHABLE',
+        severity,
+        message: `${nodeName(view, node.id)} (${kind}) cannot be read, what it thinks is unknown: ${node.report.why}`,
+        nodes: [node.id],
+        remedy: 'Start it or make it reachable from here. If it is gone for good: reeve redis fix ADDRESS',
+      });
+    }
+    const failedFor = flaggedBy(node, 'fail');
+    if (failedFor.length > 0) {
+      findings.push({
+        code: 'NODE_FAILED',
+        severity,
+        message: `${nodeName(view, node.id)} (${kind}) is failed in the eyes of ${nodeNames(view, failedFor, 3)}`,
+        nodes: [node.id],
+        remedy: servesSlots(node)
+          ? 'Start it again, or fail over to a replica of it: reeve redis failover ADDRESS --node HOST:PORT'
+          : 'Start it again, or take it out of the cluster: reeve redis del-node ADDRESS --node ID',
+      });
+    }
+    const suspectedBy = flaggedBy(node, 'fail?').filter((id) => !failedFor.includes(id));
+    if (suspectedBy.length > 0 && failedFor.length === 0) {
+      findings.push({
+        code: 'NODE_SUSPECTED',
+        severity: 'degraded',
+        message: `${nodeName(view, node.id)} (${kind}) does not answer ${nodeNames(view, suspectedBy, 3)}`,
+        nodes: [node.id],
+        remedy:
+          'Wait: within the node timeout it is either back or failed. Then check again: reeve redis check ADDRESS',
+      });
+    }
+    findings.push(...checkAddress(view, node));
+  }
+  for (const { endpoint, code, why } of view.silent) {
+    findings.push({
+      code: 'NODE_UNREACHABLE',
+      severity: 'degraded',
+      message: `nothing is known of ${formatEndpoint(endpoint)}: ${why} (${code})`,
+      nodes: [],
+      remedy: 'Make it reachable, or leave it out if no node is meant to be there.',
+    });
+  }
+  return findings;
+}
+
+/** A node that answers elsewhere than the others look for it. Two addresses that both work are none of our business. */
+function checkAddress(view: ClusterView, node: NodeView): readonly Finding[] {
+  if (!isReported(node)) return [];
+  const elsewhere = node.heard.filter(({ line }) => line.host !== '' && !sameEndpoint(line, node.endpoint));
+  const first = elsewhere[0];
+  if (!first) return [];
+  const cutOff = elsewhere.filter(({ line }) => !line.linkUp);
+  return [
+    {
+      code: 'ADDRESS_CHANGED',
+      severity: cutOff.length > 0 ? 'degraded' : 'info',
+      message: `${nodeName(view, node.id)} is at ${formatEndpoint(first.line)} for ${nodeNames(
+        view,
+        elsewhere.map(({ by }) => by),
+        3,
+      )}${cutOff.length > 0 ? ', where they do not reach it' : ''}`,
+      nodes: [node.id],
+      remedy:
+        cutOff.length > 0
+          ? 'reeve redis fix ADDRESS introduces it again (MEET) at its new address'
+          : 'Nothing, if both addresses lead to it.',
+    },
+  ];
+}
+
+export function checkState(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  const failing = reported(view).filter((node) => node.report.value.info.state !== 'ok');
+  if (failing.length > 0) {
+    findings.push({
+      code: 'STATE_FAIL',
+      severity: 'broken',
+      message: `cluster_state is fail on ${nodeNames(
+        view,
+        failing.map((node) => node.id),
+      )}: ${failing.length === reported(view).length ? 'the cluster serves nothing' : 'these nodes refuse clients'}`,
+      nodes: failing.map((node) => node.id),
+      remedy: 'The other findings say why; it follows by itself once they are mended: reeve redis fix ADDRESS',
+    });
+  }
+  const votes = quorum(view);
+  if (votes.size > 0 && !votes.has) {
+    const missing = primaries(view).filter((node) => servesSlots(node) && !node.report.known);
+    findings.push({
+      code: 'NO_QUORUM',
+      severity: 'broken',
+      message: `${votes.reachable} of ${votes.size} primaries with slots are there, a majority is ${Math.floor(votes.size / 2) + 1}: no failover can be voted for`,
+      nodes: missing.map((node) => node.id),
+      remedy:
+        'Start the missing primaries. Only if they are gone for good: reeve redis fix ADDRESS --takeover (writes that no replica got are lost)',
+    });
+  }
+  return findings;
+}
+
+export function checkRoles(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const node of members(view)) {
+    const opinions = Map.groupBy(opinionsOf(node), ({ line }) =>
+      line.role === 'primary' ? '' : (line.primaryId ?? '-'),
+    );
+    if (opinions.size > 1) {
+      const said = [...opinions].map(([primaryId, held]) => {
+        const by = held.map((opinion) => opinion.by);
+        const role =
+          primaryId === '' ? 'primary' : `replica of ${primaryId === '-' ? 'nobody' : nodeName(view, primaryId)}`;
+        return `${role} for ${by[0] === node.id && by.length === 1 ? 'itself' : nodeNames(view, by, 2)}`;
+      });
+      findings.push({
+        code: 'ROLES_DIFFER',
+        severity: 'degraded',
+        message: `${nodeName(view, node.id)} is ${said.join(', ')}`,
+        nodes: [node.id],
+        remedy: 'Normal for a moment after a failover. If it stays: reeve redis fix ADDRESS',
+      });
+    }
+    if (!isReported(node)) continue;
+    const { self } = node.report.value;
+    const primary = self.role === 'replica' && self.primaryId !== undefined ? nodeOf(view, self.primaryId) : undefined;
+    if (self.role === 'replica' && (!primary || roleOf(primary) === 'replica')) {
+      findings.push({
+        code: 'ROLES_DIFFER',
+        severity: 'degraded',
+        message: primary
+          ? `${nodeName(view, node.id)} replicates ${nodeName(view, primary.id)}, which is a replica itself`
+          : `${nodeName(view, node.id)} is a replica of a node that nobody knows`,
+        nodes: primary ? [node.id, primary.id] : [node.id],
+        remedy: 'reeve redis fix ADDRESS gives it a primary',
+      });
+    }
+  }
+  return findings;
+}
+
+function opinionsOf(node: NodeView): readonly { readonly by: NodeId; readonly line: NodeLine }[] {
+  const own = isReported(node) ? [{ by: node.id, line: node.report.value.self }] : [];
+  return [...own, ...node.heard.filter(({ line }) => !isHandshake(line))];
+}
+
+export function checkMembership(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  const all = members(view).map((node) => node.id);
+  for (const node of reported(view)) {
+    const { others } = node.report.value;
+    const table = new Set(others.filter((line) => !isHandshake(line)).map((line) => line.id));
+    const missing = all.filter((id) => id !== node.id && !table.has(id));
+    if (missing.length > 0) {
+      findings.push({
+        code: 'MEMBERSHIP_DIFFERS',
+        severity: 'degraded',
+        message: `${nodeName(view, node.id)} does not know ${nodeNames(view, missing)}`,
+        nodes: [node.id, ...missing],
+        remedy: 'Normal for a moment after a node joined or left. If it stays: reeve redis fix ADDRESS',
+      });
+    }
+    const lost = others.filter((line) => line.flags.includes('noaddr')).map((line) => line.id);
+    if (lost.length > 0) {
+      findings.push({
+        code: 'MEMBERSHIP_DIFFERS',
+        severity: 'degraded',
+        message: `${nodeName(view, node.id)} has no address for ${nodeNames(view, lost)}`,
+        nodes: [node.id, ...lost],
+        remedy: 'If the node is gone: reeve redis del-node ADDRESS --node ID',
+      });
+    }
+    for (const line of others.filter(isHandshake)) {
+      // What is left of a handshake with somebody who is known by now goes away with the node timeout.
+      const isKnown = others.some((other) => !isHandshake(other) && sameEndpoint(other, line));
+      findings.push({
+        code: 'MEMBERSHIP_DIFFERS',
+        severity: isKnown ? 'info' : 'degraded',
+        message: `${nodeName(view, node.id)} is shaking hands with ${formatEndpoint(line)}${isKnown ? ', which it knows already' : ''}`,
+        nodes: [node.id],
+        remedy: 'Wait: it ends within the node timeout. Then check again: reeve redis check ADDRESS',
+      });
+    }
+  }
+  return findings;
+}

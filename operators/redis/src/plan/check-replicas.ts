@@ -1,0 +1,92 @@
+/** Checks of the copies: links, counts, and epochs, by which a cluster settles who is right. */
+import type { Finding } from '../api/findings.ts';
+import type { ClusterView, NodeView } from '../api/view.ts';
+import { likelySlots, nodeName, nodeNames, primaries, replicasOf, reported, reportedPrimaries } from './topology.ts';
+
+export function checkEpochs(view: ClusterView): readonly Finding[] {
+  const byEpoch = Map.groupBy(reportedPrimaries(view), (node) => node.report.value.self.configEpoch);
+  return [...byEpoch]
+    .filter(([, nodes]) => nodes.length > 1)
+    .map(([epoch, nodes]) => ({
+      code: 'EPOCH_COLLISION',
+      severity: 'degraded',
+      message: `config epoch ${epoch} is that of ${nodes.length} primaries: ${nodeNames(
+        view,
+        nodes.map((node) => node.id),
+      )}; who wins a dispute over slots is left to chance`,
+      nodes: nodes.map((node) => node.id),
+      remedy: 'The servers usually settle it within seconds. If it stays: reeve redis fix ADDRESS',
+    }));
+}
+
+export function checkReplicas(view: ClusterView, wanted: number | undefined): readonly Finding[] {
+  return [...checkLinks(view), ...checkCounts(view, wanted)];
+}
+
+function checkLinks(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const node of reported(view)) {
+    const { self, replication } = node.report.value;
+    if (self.role !== 'replica' || (replication.role === 'replica' && replication.linkUp === true)) continue;
+    const primary = self.primaryId === undefined ? 'its primary' : nodeName(view, self.primaryId);
+    const why =
+      replication.role !== 'replica'
+        ? 'replication has not begun'
+        : replication.syncInProgress
+          ? 'a full sync is running'
+          : 'the link is down';
+    findings.push({
+      code: 'REPLICA_LINK_DOWN',
+      severity: 'degraded',
+      message: `${nodeName(view, node.id)} is not in step with ${primary}: ${why}`,
+      nodes: self.primaryId === undefined ? [node.id] : [node.id, self.primaryId],
+      remedy: replication.syncInProgress
+        ? 'Wait until the sync is done.'
+        : 'Look at the log of the replica (address, password, TLS of the primary); a new address of the primary is mended by: reeve redis fix ADDRESS',
+    });
+  }
+  return findings;
+}
+
+function checkCounts(view: ClusterView, wanted: number | undefined): readonly Finding[] {
+  const served = primaries(view)
+    .filter((node) => likelySlots(node).length > 0)
+    .map((node) => ({ node, replicas: replicasOf(view, node.id) }))
+    .map(({ node, replicas }) => ({
+      node,
+      present: replicas.filter((replica) => replica.report.known).length,
+      unread: replicas.filter((replica) => !replica.report.known).length,
+    }));
+  const most = Math.max(0, ...served.map(({ present }) => present));
+  const least = Math.min(...served.map(({ present }) => present));
+  const missing = served.filter(({ present }) => (wanted === undefined ? present === 0 && most > 0 : present < wanted));
+  const findings = missing.map(({ node, present, unread }) => missingFinding(view, node, present, unread, wanted));
+  if (findings.length === 0 && wanted === undefined && most - least > 1) {
+    const fewest = served.filter(({ present }) => present === least).map(({ node }) => node.id);
+    findings.push({
+      code: 'REPLICA_MISSING',
+      severity: 'info',
+      message: `replicas are uneven: from ${least} (${nodeNames(view, fewest, 3)}) to ${most} for a primary`,
+      nodes: fewest,
+      remedy: 'reeve redis add-node ADDRESS --node HOST:PORT --replica adds one where it is needed most',
+    });
+  }
+  return findings;
+}
+
+function missingFinding(
+  view: ClusterView,
+  node: NodeView,
+  present: number,
+  unread: number,
+  wanted: number | undefined,
+): Finding {
+  const counted = wanted === undefined ? 'no replica, other primaries have' : `${present} of ${wanted} replicas`;
+  return {
+    code: 'REPLICA_MISSING',
+    severity: 'degraded',
+    message: `${nodeName(view, node.id)} has ${counted}${unread > 0 ? ` (${unread} more cannot be read)` : ''}`,
+    nodes: [node.id],
+    remedy: 'reeve redis add-node ADDRESS --node HOST:PORT --replica adds one where it is needed most',
+  };
+}

@@ -1,0 +1,205 @@
+/** Checks of the slots: covered, owned once, closed, the same in everybody's eyes, and without strangers' keys. */
+import type { Finding } from '../api/findings.ts';
+import {
+  ALL_SLOTS,
+  countSlots,
+  formatSlots,
+  intersectSlots,
+  minusSlots,
+  rangesOf,
+  SLOT_COUNT,
+  type SlotRanges,
+  slotsOf,
+  unionSlots,
+} from '../api/slots.ts';
+import type { AtomicJob, ClusterView, NodeId, OpenSlot } from '../api/view.ts';
+import {
+  heardSlots,
+  isHandshake,
+  members,
+  nodeName,
+  nodeNames,
+  ownersBySlot,
+  ownSlots,
+  primaries,
+  type ReportedNode,
+  reported,
+  reportedPrimaries,
+  roleOf,
+} from './topology.ts';
+
+const SHOWN_RANGES = 8;
+
+/** Slots for a message: how many, and the first ranges. */
+export function describeSlots(slots: SlotRanges): string {
+  const count = countSlots(slots);
+  const text = formatSlots(slots.slice(0, SHOWN_RANGES)) + (slots.length > SHOWN_RANGES ? ',…' : '');
+  return count === 1 ? `slot ${text}` : `${count} slots (${text})`;
+}
+
+export function checkCoverage(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  let uncovered = minusSlots(ALL_SLOTS, unionSlots(...reportedPrimaries(view).map(ownSlots)));
+  for (const node of primaries(view)) {
+    const claimed = node.report.known ? [] : intersectSlots(heardSlots(node), uncovered);
+    if (countSlots(claimed) === 0) continue;
+    uncovered = minusSlots(uncovered, claimed);
+    findings.push({
+      code: 'SLOT_UNCOVERED',
+      severity: 'broken',
+      message: `${describeSlots(claimed)}: their owner ${nodeName(view, node.id)} cannot be read`,
+      nodes: [node.id],
+      slots: claimed,
+      remedy: 'Start the owner, or fail over to a replica of it: reeve redis failover ADDRESS --node HOST:PORT',
+    });
+  }
+  if (countSlots(uncovered) > 0) {
+    findings.push({
+      code: 'SLOT_UNCOVERED',
+      severity: 'broken',
+      message: `${describeSlots(uncovered)}: no node owns them`,
+      nodes: [],
+      slots: uncovered,
+      remedy: 'reeve redis fix ADDRESS gives them an owner (the node that holds their keys, if there is one)',
+    });
+  }
+  return [...findings, ...checkOwners(view)];
+}
+
+function checkOwners(view: ClusterView): readonly Finding[] {
+  const bySet = new Map<string, { owners: readonly NodeId[]; slots: number[] }>();
+  for (const [slot, owners] of ownersBySlot(view).entries()) {
+    if (owners.length < 2) continue;
+    const name = owners.join(' ');
+    const known = bySet.get(name);
+    if (known) known.slots.push(slot);
+    else bySet.set(name, { owners, slots: [slot] });
+  }
+  return [...bySet.values()].map(({ owners, slots }) => ({
+    code: 'SLOT_MULTIPLE_OWNERS',
+    severity: 'broken',
+    message: `${describeSlots(rangesOf(slots))}: claimed by ${nodeNames(view, owners)}`,
+    nodes: owners,
+    slots: rangesOf(slots),
+    remedy: 'reeve redis fix ADDRESS settles it by the keys and moves the rest there',
+  }));
+}
+
+/** The slot map of a node as text: who owns what, in its eyes. */
+function signature(node: ReportedNode): string {
+  const { self, others } = node.report.value;
+  return [self, ...others]
+    .filter((line) => line.slots.length > 0 && !isHandshake(line))
+    .map((line) => `${line.id}:${formatSlots(line.slots)}`)
+    .sort()
+    .join(' ');
+}
+
+export function checkViews(view: ClusterView): readonly Finding[] {
+  const groups = [...Map.groupBy(reported(view), signature).values()].sort((a, b) => b.length - a.length);
+  const [most, ...rest] = groups;
+  const pattern = most?.[0];
+  if (!pattern) return [];
+  const usual = slotMap(pattern);
+  return rest.map((group) => {
+    const seen = slotMap(group[0] as ReportedNode);
+    const differing = rangesOf(
+      Array.from({ length: SLOT_COUNT }, (_, slot) => slot).filter((slot) => usual[slot] !== seen[slot]),
+    );
+    const example = differing[0]?.[0] ?? 0;
+    const name = (id: NodeId | undefined) => (id === undefined ? 'nobody' : nodeName(view, id));
+    const ids = group.map((node) => node.id);
+    return {
+      code: 'VIEWS_DIFFER',
+      severity: 'broken',
+      message: `${nodeNames(view, ids, 3)} see${ids.length === 1 ? 's' : ''} other owners than ${most.length} of ${reported(view).length} nodes for ${describeSlots(differing)}: slot ${example} belongs to ${name(seen[example])}, not to ${name(usual[example])}`,
+      nodes: ids,
+      slots: differing,
+      remedy: 'Normal for a moment while slots move or after a failover. If it stays: reeve redis fix ADDRESS',
+    };
+  });
+}
+
+function slotMap(node: ReportedNode): readonly (NodeId | undefined)[] {
+  const owners = new Array<NodeId | undefined>(SLOT_COUNT).fill(undefined);
+  const { self, others } = node.report.value;
+  for (const line of [self, ...others]) for (const slot of slotsOf(line.slots)) owners[slot] = line.id;
+  return owners;
+}
+
+export function checkOpenSlots(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const node of reported(view)) {
+    const { self } = node.report.value;
+    for (const [word, open] of [
+      ['migrating to', self.migrating],
+      ['importing from', self.importing],
+    ] as const) {
+      for (const [peer, slots] of byPeer(open)) {
+        const replica =
+          self.role === 'replica' ? ' (a replica: it follows its primary, or is made a replica anew)' : '';
+        findings.push({
+          code: 'SLOT_OPEN',
+          severity: 'degraded',
+          message: `${nodeName(view, node.id)} is ${word} ${nodeName(view, peer)}: ${describeSlots(slots)}${replica}`,
+          nodes: [node.id, peer],
+          slots,
+          remedy:
+            'If no reshard is running: reeve redis fix ADDRESS finishes or closes it (or --resume FILE of the reshard)',
+        });
+      }
+    }
+  }
+  return findings;
+}
+
+function byPeer(open: readonly OpenSlot[]): readonly (readonly [NodeId, SlotRanges])[] {
+  const groups = Map.groupBy(open, ({ peer }) => peer);
+  return [...groups].map(([peer, slots]) => [peer, rangesOf(slots.map(({ slot }) => slot))]);
+}
+
+export function checkStrayKeys(view: ClusterView): readonly Finding[] {
+  const findings: Finding[] = [];
+  const unknown: NodeId[] = [];
+  for (const node of members(view)) {
+    if (roleOf(node) === 'replica') continue;
+    const stray = node.report.known ? node.report.value.strayKeys : node.report;
+    if (!stray.known) unknown.push(node.id);
+    else if (stray.value > 0) {
+      findings.push({
+        code: 'KEYS_OUTSIDE_SLOT',
+        severity: 'broken',
+        message: `${nodeName(view, node.id)} holds ${stray.value} key${stray.value === 1 ? '' : 's'} of slots that it does not own: no client can read them`,
+        nodes: [node.id],
+        remedy: 'reeve redis fix ADDRESS moves them to the owners of their slots',
+      });
+    }
+  }
+  if (unknown.length > 0) {
+    findings.push({
+      code: 'KEYS_OUTSIDE_SLOT',
+      severity: 'info',
+      message: `not known whether keys lie outside their slot on ${nodeNames(view, unknown)}: not looked for`,
+      nodes: unknown,
+      remedy: 'reeve redis check ADDRESS --keys looks at every key',
+    });
+  }
+  return findings;
+}
+
+export function checkAtomicJobs(view: ClusterView): readonly Finding[] {
+  const jobs = new Map<string, AtomicJob>();
+  for (const node of reported(view)) {
+    // Both sides list a job; it is one.
+    for (const job of node.report.value.atomicJobs)
+      jobs.set(`${job.sourceId} ${job.targetId} ${formatSlots(job.slots)}`, job);
+  }
+  return [...jobs.values()].map((job) => ({
+    code: 'ATOMIC_JOB',
+    severity: 'info',
+    message: `${describeSlots(job.slots)} are moving from ${nodeName(view, job.sourceId)} to ${nodeName(view, job.targetId)} (${[job.state, job.message].filter((text) => text !== '').join(': ')})`,
+    nodes: [job.sourceId, job.targetId],
+    slots: job.slots,
+    remedy: 'Wait for it; reeve redis watch ADDRESS shows it',
+  }));
+}
