@@ -59,7 +59,8 @@ export async function simulate(scenario: Scenario, options: RunOptions): Promise
   const simulation = new Simulation(scheduler);
   const handlesBefore = openHandles();
   let broken: Violation | undefined;
-  let restChecked = { at: -1, answer: false };
+  let lookedAt = -1;
+  let unrest: string | undefined;
   const fail = (rule: string, message: string) => {
     broken ??= new Violation(rule, message);
   };
@@ -90,19 +91,26 @@ export async function simulate(scenario: Scenario, options: RunOptions): Promise
 
   function isOver(): boolean {
     if (simulation.isRunning) return false;
-    if (!world.converged) return true;
-    if (restChecked.at !== scheduler.elapsed) restChecked = { at: scheduler.elapsed, answer: world.converged() };
-    return restChecked.answer;
+    if (lookedAt !== scheduler.elapsed) {
+      lookedAt = scheduler.elapsed;
+      unrest = world.unrest?.();
+    }
+    return unrest === undefined;
+  }
+
+  function whatIsLate(): string {
+    if (simulation.isRunning) return `${simulation.running.join(', ')} did not end`;
+    return `all processes have ended, but: ${unrest}`;
   }
 
   function advance(): void {
     if (!scheduler.step()) {
       reportLeaks();
       const waiting = scheduler.waiting(simulation.owners);
-      const who = simulation.isRunning
-        ? `${simulation.running.join(', ')} did not end`
-        : 'the world did not come to rest';
-      fail('STUCK', `nothing can happen any more, but ${who}; ${waiting.join('; ') || 'nobody waits for an effect'}`);
+      fail(
+        'STUCK',
+        `nothing can happen any more; ${whatIsLate()}; ${waiting.join('; ') || 'nobody waits for an effect'}`,
+      );
       return;
     }
     world.always?.();
@@ -111,11 +119,9 @@ export async function simulate(scenario: Scenario, options: RunOptions): Promise
     }
     const calmFrom = Math.max(scheduler.lastAccidentAt, world.faults?.horizonMs ?? 60_000);
     if (scheduler.elapsed > calmFrom + (world.convergeMs ?? 600_000)) {
-      const late = simulation.isRunning
-        ? `${simulation.running.join(', ')} did not end`
-        : 'the world is not as it should be';
       const waiting = scheduler.waiting(simulation.owners);
-      fail('LIVENESS', `${late} ${scheduler.elapsed - calmFrom} ms after the last accident; ${waiting.join('; ')}`);
+      const since = `${scheduler.elapsed - calmFrom} ms after the last accident`;
+      fail('LIVENESS', `${since}: ${[whatIsLate(), ...waiting].join('; ')}`);
     }
     if (scheduler.steps % LEAK_CHECK_STEPS === 0) reportLeaks();
   }

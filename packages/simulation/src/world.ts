@@ -61,8 +61,8 @@ export interface World {
   events?(): readonly WorldEvent[];
   /** Called after every step; throws when something is wrong at that moment. */
   always?(): void;
-  /** Whether the world has come to rest as it should; asked when all processes have ended. */
-  converged?(): boolean;
+  /** What is not yet as it should be at rest, or undefined; asked again and again when all processes have ended. */
+  unrest?(): string | undefined;
   /** Called once at the end; throws when something is wrong. */
   atEnd?(): void;
   readonly faults?: FaultLimits;
