@@ -89,9 +89,9 @@ test('membership, union, intersection and difference are those of sets', () => {
   fc.assert(
     fc.property(slotSet, slotSet, slotSet, (a, b, c) => {
       const [x, y, z] = [rangesOf(a), rangesOf(b), rangesOf(c)];
-      assertSame(unionSlots(x, y, z), a.union(b).union(c));
-      assertSame(intersectSlots(x, y), a.intersection(b));
-      assertSame(minusSlots(x, y), a.difference(b));
+      assertSame(unionSlots(x, y, z), new Set([...a, ...b, ...c]));
+      assertSame(intersectSlots(x, y), new Set([...a].filter((slot) => b.has(slot))));
+      assertSame(minusSlots(x, y), new Set([...a].filter((slot) => !b.has(slot))));
       for (const slot of [0, 1, 20, SLOT_COUNT - 1, ...b]) assert.equal(hasSlot(x, slot), a.has(slot));
     }),
   );
