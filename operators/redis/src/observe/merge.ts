@@ -37,10 +37,11 @@ export function mergeViews(
   for (const { endpoint, report } of answered) atAddress.set(formatEndpoint(endpoint), report.self.id);
   const failures = new Map(failed.map((failure) => [formatEndpoint(failure.endpoint), failure]));
 
+  const places = new Map([...heard].map(([id, about]) => [id, addressesOf(about)]));
   const ids = [...new Set([...answers.keys(), ...heard.keys()])].sort();
   const nodes = ids.map((id): NodeView => {
     const about = heard.get(id) ?? [];
-    const addresses = addressesOf(about);
+    const addresses = places.get(id) ?? [];
     const own = answers.get(id) ?? [];
     const chosen = own.find(({ endpoint }) => addresses.includes(formatEndpoint(endpoint))) ?? own[0];
     const endpoint = chosen?.endpoint ?? endpointOf(about, addresses[0]);
@@ -52,7 +53,7 @@ export function mergeViews(
       annotations: { host: endpoint.host, ...annotate(endpoint) },
     };
   });
-  return { nodes, silent: [...unplaced(failed, heard), ...twice(answers)] };
+  return { nodes, silent: [...unplaced(failed, places), ...twice(answers)] };
 }
 
 function byId(answered: readonly Answered[]): ReadonlyMap<NodeId, readonly Answered[]> {
@@ -113,11 +114,14 @@ function hasAddress(line: NodeLine): boolean {
 
 /** Where the others say a node is: the address that most say first. */
 function addressesOf(heard: readonly Heard[]): readonly string[] {
+  // Equal lines are one object: a thousand listeners, a few different lines.
+  const listeners = new Map<NodeLine, number>();
+  for (const { line } of heard) listeners.set(line, (listeners.get(line) ?? 0) + 1);
   const votes = new Map<string, number>();
-  for (const { line } of heard) {
+  for (const [line, count] of listeners) {
     if (!hasAddress(line)) continue;
     const address = formatEndpoint(line);
-    votes.set(address, (votes.get(address) ?? 0) + 1);
+    votes.set(address, (votes.get(address) ?? 0) + count);
   }
   return [...votes].sort((a, b) => b[1] - a[1] || compare(a[0], b[0])).map(([address]) => address);
 }
@@ -142,9 +146,8 @@ function whySilent(
 }
 
 /** Failures at addresses where nobody says a node is. The others are told in the report of that node. */
-function unplaced(failed: readonly Failed[], heard: ReadonlyMap<NodeId, readonly Heard[]>): readonly Silent[] {
-  const known = new Set<string>();
-  for (const about of heard.values()) for (const address of addressesOf(about)) known.add(address);
+function unplaced(failed: readonly Failed[], places: ReadonlyMap<NodeId, readonly string[]>): readonly Silent[] {
+  const known = new Set([...places.values()].flat());
   return failed
     .filter(({ endpoint }) => !known.has(formatEndpoint(endpoint)))
     .sort((a, b) => compare(formatEndpoint(a.endpoint), formatEndpoint(b.endpoint)));

@@ -67,23 +67,15 @@ interface Address {
   readonly port: number;
   readonly busPort: number;
   readonly hostname?: string;
-  readonly shardId?: string;
 }
 
-/** `host:port@busport[,hostname[,name=value]…]`. The host may be IPv6 (with colons, no brackets) or empty. */
-export function parseAddress(text: string): Address | undefined {
-  const [address = '', hostname = '', ...auxiliary] = text.split(',');
+/** `host:port@busport[,hostname[,name=value]…]`. The host may be IPv6 (with colons, without brackets) or empty. */
+function parseAddress(text: string): Address | undefined {
+  const [address = '', hostname = ''] = text.split(',');
   const match = /^(.*):(\d+)(?:@(\d+))?$/.exec(address);
   if (!match) return undefined;
   const [, host = '', port, busPort] = match;
-  const shard = auxiliary.find((field) => field.startsWith('shard-id='))?.slice('shard-id='.length);
-  return {
-    host: host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host,
-    port: Number(port),
-    busPort: Number(busPort ?? 0),
-    ...(hostname === '' ? {} : { hostname }),
-    ...(shard === undefined || shard === '' ? {} : { shardId: shard }),
-  };
+  return { host, port: Number(port), busPort: Number(busPort ?? 0), ...(hostname === '' ? {} : { hostname }) };
 }
 
 /** A line without its times: id, address, flags, primary, epoch, link state, slots. */
