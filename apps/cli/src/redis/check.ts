@@ -1,9 +1,9 @@
 import { type ClusterView, checkCluster, type Finding, isClean } from '@reeve/redis';
 import type { Values } from '../args.ts';
 import { exit } from '../errors.ts';
-import { findingLines } from '../output/findings.ts';
 import { plural } from '../output/format.ts';
 import { styleFor } from '../output/style.ts';
+import { findingsText } from '../output/view.ts';
 import { defineLookVerb } from './look.ts';
 import { mustSeeSomething, type Session } from './session.ts';
 
@@ -52,7 +52,7 @@ export const checkVerb = defineLookVerb({
     const style = styleFor(io.outIsTerminal, io.env);
     if (values.json) io.out(`${JSON.stringify({ command: 'redis check', ok: clean, clean, findings })}\n`);
     else {
-      for (const line of findingLines(findings, style)) io.out(`${line}\n`);
+      if (findings.length > 0) io.out(`${findingsText(findings, style)}\n`);
       const read = view.nodes.filter((node) => node.report.known).length;
       const verdict = clean ? style.green('clean') : style.red(plural(findings.length, 'finding'));
       io.out(`${verdict}: ${read} of ${plural(view.nodes.length, 'node')} read\n`);

@@ -1,10 +1,10 @@
 /** How an operation ended, for people and as JSON, and the exit code that says the same. */
-import { type ClusterView, checkCluster, type Finding, isClean, type Proposal } from '@reeve/redis';
+import { type ClusterView, checkCluster, type Finding, isClean, type Proposal, printDecision } from '@reeve/redis';
 import type { Refusal } from '@reeve/runtime';
 import { type ExitCode, exit } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { findingLines } from '../output/findings.ts';
 import { type Style, styleFor } from '../output/style.ts';
+import { findingsText } from '../output/view.ts';
 
 export type OperationOutcome =
   | { readonly status: 'planned' | 'nothing-to-do' | 'declined'; readonly proposal: Proposal<unknown> }
@@ -20,13 +20,7 @@ export type OperationOutcome =
   | { readonly status: 'interrupted'; readonly journal?: string };
 
 export function printProposal(proposal: Proposal<unknown>, style: Style): string {
-  const { steps, reasons } = proposal.decided;
-  const lines = [style.bold(`Plan of ${proposal.kind} (${proposal.digest}):`)];
-  steps.forEach((step, index) => {
-    lines.push(`  ${index + 1}. ${step}`);
-  });
-  if (reasons.length > 0) lines.push(style.bold('Why:'), ...reasons.map((reason) => `  - ${reason}`));
-  return `${lines.join('\n')}\n`;
+  return `${style.bold(`Plan ${proposal.digest}: ${proposal.kind}`)}\n${printDecision(proposal.decided)}\n`;
 }
 
 function exitOf(outcome: OperationOutcome): ExitCode {
@@ -97,16 +91,13 @@ function outcomeLines(
         `Nothing was changed. To run exactly this: --approve ${outcome.proposal.digest}`,
       ];
     case 'nothing-to-do':
-      return [`Nothing to do: ${outcome.proposal.decided.reasons.join('; ') || 'it is so already'}`];
+      return [printDecision({ ...outcome.proposal.decided, nothingToDo: true })];
     case 'declined':
       return ['Not approved: nothing was changed.'];
     case 'already-reached':
       return [`The operation of ${outcome.journal} has reached its goal already: nothing to resume.`];
     case 'reached':
-      return [
-        style.green(`${verb}: done.`),
-        ...(findings.length === 0 ? ['The check is clean.'] : findingLines(findings, style)),
-      ];
+      return [style.green(`${verb}: done.`), findingsText(findings, style)];
     case 'refused':
       return [
         ...outcome.refused.map(({ code, message }) => style.red(`refused: ${message} [${code}]`)),

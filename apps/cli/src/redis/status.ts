@@ -1,6 +1,6 @@
 import { exit } from '../errors.ts';
-import { pictureLines } from '../output/picture.ts';
 import { styleFor } from '../output/style.ts';
+import { viewText } from '../output/view.ts';
 import { defineLookVerb } from './look.ts';
 import { clusterPicture } from './picture.ts';
 import { mustSeeSomething } from './session.ts';
@@ -13,9 +13,10 @@ export const statusVerb = defineLookVerb({
   examples: [{ line: 'reeve redis status 10.0.0.1:6379', what: 'one address is enough: the others are found' }],
   options: {},
   async look({ io, values }, session) {
-    const picture = clusterPicture(mustSeeSomething(await session.observe()));
+    const view = mustSeeSomething(await session.observe());
+    const picture = clusterPicture(view);
     if (values.json) io.out(`${JSON.stringify({ command: 'redis status', ok: true, ...picture })}\n`);
-    else for (const line of pictureLines(picture, styleFor(io.outIsTerminal, io.env))) io.out(`${line}\n`);
+    else io.out(`${viewText(view, picture, styleFor(io.outIsTerminal, io.env))}\n`);
     return exit.ok;
   },
 });

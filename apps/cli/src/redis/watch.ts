@@ -1,13 +1,13 @@
-import { isClean } from '@reeve/redis';
+import type { Finding } from '@reeve/redis';
 import { asReeveError, type ReeveError } from '@reeve/runtime';
 import { exit } from '../errors.ts';
-import { findingLines } from '../output/findings.ts';
-import { pictureLines } from '../output/picture.ts';
+import { plural } from '../output/format.ts';
 import { styleFor } from '../output/style.ts';
-import { changesBetween } from './changes.ts';
+import { findingsText, viewText } from '../output/view.ts';
+import { changesBetween, type Look } from './changes.ts';
 import { expectationOptions, findingsOf } from './check.ts';
 import { defineLookVerb } from './look.ts';
-import { type ClusterPicture, clusterPicture } from './picture.ts';
+import { clusterPicture } from './picture.ts';
 
 const HOME_AND_CLEAR = '\u001b[H\u001b[2J';
 /** Changes kept on the screen. */
@@ -27,24 +27,23 @@ export const watchVerb = defineLookVerb({
     count: { type: 'number', value: 'N', least: 1, help: 'End after so many looks. Default: never.' },
   },
   async look({ io, values, signal }, session) {
-    const style = styleFor(io.outIsTerminal, io.env);
     const redraw = io.outIsTerminal && !values.json;
-    let before: { picture: ClusterPicture; findings: readonly string[] } | undefined;
+    const style = styleFor(io.outIsTerminal, io.env);
+    let before: Look | undefined;
     let log: readonly string[] = [];
     for (let look = 1; !signal.aborted; look++) {
       try {
         const { view, findings } = await findingsOf(session, values);
-        const now = { picture: clusterPicture(view), findings: findingLines(findings, styleFor(false, {})) };
-        const changes = before ? changesBetween(before, now) : isClean(findings) ? [] : now.findings;
+        const now: Look = { picture: clusterPicture(view), findings: findings.map(findingLine) };
         const at = new Date(view.observedAt).toISOString();
-        if (values.json) for (const change of changes) io.out(`${JSON.stringify({ at, change })}\n`);
-        else if (!redraw) for (const change of changes) io.out(`${at} ${change}\n`);
-        else {
-          log = [...log, ...(before ? changes : []).map((change) => `${at.slice(11, 19)} ${change}`)].slice(
-            -MOST_CHANGES,
-          );
-          const verdict = isClean(findings) ? [style.green('clean')] : findingLines(findings, style);
-          io.out(`${HOME_AND_CLEAR}${[...pictureLines(now.picture, style), '', ...verdict, '', ...log].join('\n')}\n`);
+        const news = before ? changesBetween(before, now) : firstLook(now);
+        if (redraw) {
+          log = [...log, ...news.map((line) => `${at.slice(11, 19)} ${line}`)].slice(-MOST_CHANGES);
+          const parts = [viewText(view, now.picture, style), '', findingsText(findings, style), '', ...log];
+          io.out(`${HOME_AND_CLEAR}${parts.join('\n')}\n`);
+        } else {
+          for (const line of news)
+            io.out(values.json ? `${JSON.stringify({ at, change: line })}\n` : `${at} ${line}\n`);
         }
         before = now;
       } catch (error) {
@@ -59,3 +58,13 @@ export const watchVerb = defineLookVerb({
     return exit.ok;
   },
 });
+
+const findingLine = ({ severity, message, code }: Finding): string => `${severity}: ${message} [${code}]`;
+
+function firstLook({ picture, findings }: Look): readonly string[] {
+  const nodes = picture.shards.reduce((sum, { replicas }) => sum + 1 + replicas.length, picture.others.length);
+  return [
+    `watching ${plural(nodes, 'node')}, cluster_state ${picture.state}`,
+    ...findings.map((line) => `found: ${line}`),
+  ];
+}

@@ -1,0 +1,198 @@
+/** The command line on a model of Redis servers: everything of the outside world in memory, time included. */
+import { modelPort } from '@reeve/redis/model-port';
+import type { ConnectOptions, RedisPort } from '@reeve/redis';
+import { type Clock, type Files, ReeveError } from '@reeve/runtime';
+import { prng } from '@reeve/simulation';
+import { type Flavour, RedisClusterModel } from '@reeve/simulation/redis';
+import type { Io } from '../src/io.ts';
+import { main } from '../src/main.ts';
+
+/** Time that passes when everybody sleeps: the earliest sleeper is woken once the event loop has nothing else to do. */
+export class IdleClock implements Clock {
+  #now = Date.parse('2030-01-01T00:00:00Z');
+  readonly #sleepers = new Set<{ readonly until: number; readonly wake: () => void }>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason as Error);
+      const sleeper = { until: this.#now + ms, wake: resolve };
+      this.#sleepers.add(sleeper);
+      signal?.addEventListener('abort', () => {
+        if (this.#sleepers.delete(sleeper)) reject(signal.reason as Error);
+      });
+      this.#turnSoon();
+    });
+  }
+
+  /** Several turns of the loop, so that work of whoever was woken last comes first. */
+  #turnSoon(turns = 20): void {
+    setImmediate(() => {
+      if (turns > 0) return this.#turnSoon(turns - 1);
+      const first = [...this.#sleepers].sort((a, b) => a.until - b.until)[0];
+      if (!first || !this.#sleepers.delete(first)) return;
+      this.#now = Math.max(this.#now, first.until);
+      first.wake();
+      if (this.#sleepers.size > 0) this.#turnSoon();
+    });
+  }
+}
+
+export class MemoryFiles implements Files {
+  readonly texts = new Map<string, string>();
+
+  async read(path: string): Promise<string | undefined> {
+    return this.texts.get(path);
+  }
+
+  async write(path: string, text: string): Promise<void> {
+    this.texts.set(path, text);
+  }
+
+  async append(path: string, text: string): Promise<void> {
+    this.texts.set(path, (this.texts.get(path) ?? '') + text);
+  }
+
+  async remove(path: string): Promise<void> {
+    this.texts.delete(path);
+  }
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** stdout as the one JSON document that --json promises. */
+  readonly json: () => Record<string, unknown>;
+}
+
+export interface RunOptions {
+  /** Answers to prompts, in order. Given: stdin is a terminal. */
+  readonly answers?: readonly string[];
+  /** Called at each prompt, before it is answered. */
+  readonly onAsk?: (question: string) => void;
+  readonly terminal?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with the function that sends Ctrl-C, before the run. */
+  readonly interrupt?: (send: () => void) => void;
+}
+
+export class Harness {
+  readonly clock = new IdleClock();
+  readonly files = new MemoryFiles();
+  readonly model: RedisClusterModel;
+  /** The password that servers demand, if any. */
+  password: string | undefined;
+  /** Every command that was sent to a server, as text. */
+  readonly sent: string[] = [];
+  /** Called before each command is sent. */
+  beforeCall: ((text: string) => void) | undefined;
+  readonly asked: string[] = [];
+  #ids = 0;
+
+  constructor(options: { readonly flavour?: Flavour; readonly seed?: number } = {}) {
+    const random = prng(options.seed ?? 1);
+    this.model = new RedisClusterModel({
+      random,
+      now: () => this.clock.now(),
+      ...(options.flavour ? { flavour: options.flavour } : {}),
+    });
+  }
+
+  /** Servers on 10.0.0.1 … each on port 6379; their addresses. */
+  addServers(count: number, firstHost = 1): readonly string[] {
+    return Array.from({ length: count }, (_, index) => {
+      const host = `10.0.0.${firstHost + index}`;
+      this.model.addServer({ host, port: 6379 });
+      return `${host}:6379`;
+    });
+  }
+
+  #connect(options: ConnectOptions): RedisPort {
+    const port = modelPort(this.model);
+    const before = (endpoint: { readonly host: string; readonly port: number }, words: readonly unknown[]) => {
+      const text = words.map(String).join(' ');
+      if (this.password !== undefined && options.password !== this.password) {
+        const where = `${endpoint.host}:${endpoint.port}`;
+        throw new ReeveError('REDIS_AUTH', `${where} did not let us in: NOAUTH Authentication required.`, {
+          subjects: [where],
+        });
+      }
+      this.beforeCall?.(text);
+      this.sent.push(text);
+    };
+    return {
+      ...port,
+      call: async (endpoint, args, callOptions) => {
+        before(endpoint, args);
+        return port.call(endpoint, args, callOptions);
+      },
+      transaction: async (endpoint, commands, callOptions) => {
+        before(endpoint, ['MULTI', ...commands.flat(), 'EXEC']);
+        return port.transaction(endpoint, commands, callOptions);
+      },
+    };
+  }
+
+  async run(line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
+    let out = '';
+    let err = '';
+    let code = -1;
+    const answers = [...(options.answers ?? [])];
+    const listeners = new Set<() => void>();
+    options.interrupt?.(() => {
+      for (const listener of [...listeners]) listener();
+    });
+    const io: Io = {
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      outIsTerminal: options.terminal ?? false,
+      errIsTerminal: options.terminal ?? false,
+      inIsTerminal: options.answers !== undefined,
+      columns: () => 100,
+      env: { HOME: '/nowhere', ...options.env },
+      ask: async (question) => {
+        this.asked.push(question);
+        options.onAsk?.(question);
+        return answers.shift();
+      },
+      onInterrupt: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+      exitNow: (now) => {
+        code = now;
+      },
+      resolve: async (host) =>
+        host.endsWith('.example')
+          ? host.replace('h', '10.0.0.').replace('.example', '')
+          : host.includes('nowhere')
+            ? undefined
+            : host,
+      ports: {
+        clock: this.clock,
+        random: { next: () => 0.5 },
+        ids: { next: (prefix) => `${prefix}-${++this.#ids}` },
+        files: this.files,
+      },
+      connect: (connectOptions) => this.#connect(connectOptions),
+    };
+    const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
+    const ended = await main(argv, io);
+    return { code: code === -1 ? ended : code, out, err, json: () => JSON.parse(out) as Record<string, unknown> };
+  }
+
+  /** Commands sent so far that could change something. */
+  changes(): readonly string[] {
+    const reads =
+      /^(?:PING|INFO|CLUSTER (?:NODES|INFO|SHARDS|MYID|MYSHARDID|SLOT-STATS|COUNTKEYSINSLOT|GETKEYSINSLOT|GETSLOTMIGRATIONS|LINKS|SLOTS)|CONFIG GET|COMMAND|FUNCTION (?:LIST|STATS)|DBSIZE|SCAN|MEMORY|ROLE|TIME|SELECT|TYPE|READONLY)\b/i;
+    return this.sent.filter((text) => !reads.test(text));
+  }
+}
