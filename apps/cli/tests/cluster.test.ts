@@ -142,7 +142,7 @@ test('Ctrl-C stops at a safe place, keeps the journal and says how to go on; --r
   assert.match(stopped.out, /Go on with: reeve redis reshard --resume \/journals\/two\.json/);
   harness.beforeCall = undefined;
   const resumed = ok(await harness.run(`redis reshard --resume ${journal}`));
-  assert.match(resumed.out, /reshard: done\.\nClean: nothing found\./);
+  assert.match(resumed.out, /reshard: done\.\nThe check is clean\./);
 });
 
 test('a second Ctrl-C ends the process at once', async () => {

@@ -37,7 +37,7 @@ export { type DeleteNodeRequest, deleteNodeOperation } from './plan/delete-node.
 export { type FailoverRequest, failoverOperation } from './plan/failover.ts';
 export { type FixRequest, fixOperation } from './plan/fix.ts';
 export { type MoveGoal, reverseMoves } from './plan/moves.ts';
-export { printDecision, printFindings, printPlan, printView } from './plan/print.ts';
+export { printCommand, printDecision, printFindings, printPlan, printView } from './plan/print.ts';
 export { type RebalanceRequest, rebalanceOperation } from './plan/rebalance.ts';
 export { type ReshardRequest, reshardOperation } from './plan/reshard.ts';
 export { type SpreadRequest, spreadOperation } from './plan/spread.ts';

@@ -86,7 +86,7 @@ test('without a terminal: plain lines, at most one every five seconds', () => {
   view.report({ event: 'ended', number: 1, command, status: 'failed', message: 'broke' });
   const lines = written().trimEnd().split('\n');
   assert.deepEqual(lines, [
-    '  migrate-slots 100 slots from a to b',
+    '  move 100 slots (0-99) from a (h:1) to b (h:2) (engine auto, gentle)',
     '  0 %, 0 of 100 slots',
     '  50 %, 50 of 100 slots, 10 slots/s, 5 s left',
     '  100 %, 100 of 100 slots, 10 slots/s',

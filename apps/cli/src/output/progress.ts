@@ -1,5 +1,5 @@
 /** Shows a run while it runs: on a terminal one line that is rewritten, else a plain line every few seconds. */
-import type { RunEvent } from '@reeve/redis';
+import { countSlots, parseSlots, printCommand, type RedisCommand, type RunEvent } from '@reeve/redis';
 import type { Clock } from '@reeve/runtime';
 import { clip, formatCount, formatDuration } from './format.ts';
 import { Rate } from './rate.ts';
@@ -62,7 +62,8 @@ export class ProgressView {
         for (const { message } of event.waitingFor) this.#print(style.dim(`  waiting: ${message}`));
         return;
       case 'started':
-        this.#print(`  ${style.bold(event.command.type)} ${event.command.why}`);
+        this.#print(`  ${printCommand(event.command)}`);
+        this.#expect(event.number, event.command);
         return;
       case 'progress':
         this.#items.set(event.number, event);
@@ -72,6 +73,12 @@ export class ProgressView {
         this.#ended(event);
     }
   };
+
+  /** What was started counts from the start, so that the total does not grow while the first commands report. */
+  #expect(number: number, command: RedisCommand): void {
+    if (command.type !== 'migrate-slots') return;
+    this.#items.set(number, { done: 0, total: countSlots(parseSlots(command.slots) ?? []), unit: 'slots' });
+  }
 
   #ended(event: Extract<RunEvent, { event: 'ended' }>): void {
     const { style } = this.#target;

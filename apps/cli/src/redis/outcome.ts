@@ -86,6 +86,7 @@ function outcomeLines(
     journal === undefined ? [] : [`Go on with: reeve redis ${verb} --resume ${journal}`];
   switch (outcome.status) {
     case 'planned':
+      if (outcome.proposal.decided.nothingToDo) return [printDecision(outcome.proposal.decided)];
       return [
         printProposal(outcome.proposal, style).trimEnd(),
         `Nothing was changed. To run exactly this: --approve ${outcome.proposal.digest}`,
@@ -96,8 +97,11 @@ function outcomeLines(
       return ['Not approved: nothing was changed.'];
     case 'already-reached':
       return [`The operation of ${outcome.journal} has reached its goal already: nothing to resume.`];
-    case 'reached':
-      return [style.green(`${verb}: done.`), findingsText(findings, style)];
+    case 'reached': {
+      // Notes are for `check`; here only what is wrong counts.
+      const wrong = findings.filter(({ severity }) => severity !== 'info');
+      return [style.green(`${verb}: done.`), wrong.length === 0 ? 'The check is clean.' : findingsText(wrong, style)];
+    }
     case 'refused':
       return [
         ...outcome.refused.map(({ code, message }) => style.red(`refused: ${message} [${code}]`)),
