@@ -98,6 +98,55 @@ export const redisErrors = {
     meaning: 'Keys could not be moved to the owner of their slot although they are not there.',
     remedy: 'Look for clients that write to the old node with ASKING; then run `reeve redis fix` again.',
   },
+  // What create refuses.
+  TOO_FEW_NODES: {
+    meaning: 'The primaries and replicas that were asked for need more nodes than were given.',
+    remedy: 'Give more nodes, or ask for fewer primaries or replicas.',
+  },
+  ENDPOINT_TWICE: {
+    meaning: 'An address was given more than once.',
+    remedy: 'Give each node once.',
+  },
+  ADDRESS_LOOPBACK: {
+    meaning: 'Some nodes were given by a loopback address and some not: the others could never reach the first ones.',
+    remedy: 'Give all nodes by addresses at which they reach each other.',
+  },
+  NODE_ELSEWHERE: {
+    meaning: 'The node at this address was reached at another one: two addresses of one node, or it announces its own.',
+    remedy: 'Give each node once, by the address that it announces (`cluster-announce-ip`).',
+  },
+  NODE_SILENT: {
+    meaning: 'A node that was asked for did not report: what it holds is unknown.',
+    remedy: 'The message says why. Mend that, then ask again.',
+  },
+  UNSUPPORTED_VERSION: {
+    meaning: 'The server is older than Redis 7 or Valkey 8.',
+    remedy: 'Upgrade it.',
+  },
+  MIXED_PRODUCTS: {
+    meaning: 'Redis and Valkey servers were given for one cluster.',
+    remedy: 'Use servers of one product.',
+  },
+  EMPTINESS_UNKNOWN: {
+    meaning: 'Whether a node is empty cannot be read, so it is not treated as empty.',
+    remedy: 'Give a user that may run FUNCTION LIST and INFO.',
+  },
+  NODE_REPLACED: {
+    meaning: 'At the address of a node that the plan was made for another node answers now.',
+    remedy:
+      'It lost its nodes.conf, or addresses were mixed up. Ask anew; empty nodes that know each other by then need CLUSTER RESET.',
+  },
+  CREATE_CONFLICT: {
+    meaning:
+      'While the cluster was being made, somebody else gave a node slots or a role that the plan does not give it.',
+    remedy:
+      'Find out who. Then look at the nodes with `reeve redis check` and mend them with `reeve redis fix`, or ask anew.',
+  },
+  CREATE_TIMEOUT: {
+    meaning: 'The nodes did not become one cluster in time. The message names what is still missing.',
+    remedy:
+      'Usually the bus port (port + 10000) is blocked between hosts, or replicas lack masterauth/TLS settings. Mend it, then --resume.',
+  },
   // What plans on a running cluster refuse.
   CLUSTER_NOT_CLEAN: {
     meaning: 'A check made now found something that must be mended before slots are moved or members changed.',
@@ -154,8 +203,8 @@ export const redisErrors = {
       'Balance by slots or keys, or switch the measurement on (cluster-slot-stats-enabled) where the server has it.',
   },
   TOO_FEW_PRIMARIES: {
-    meaning: 'Fewer than three primaries with slots would be left: the loss of one would leave no majority.',
-    remedy: 'Add a primary first.',
+    meaning: 'There would be fewer than three primaries with slots: the loss of one would leave no majority.',
+    remedy: 'For a new cluster give more nodes or ask for fewer replicas; in a running one add a primary first.',
   },
   SPLIT_CLUSTER: {
     meaning: 'The nodes belong to two or more clusters that do not know each other.',
