@@ -12,11 +12,18 @@ import { tagForSlot } from './slot.ts';
 /** Key → value as written. */
 export type Written = ReadonlyMap<string, string>;
 
+/** `count` keys that lie in the slot, and a value for each. */
+export function entriesIn(slot: number, count: number, prefix = 'key'): Written {
+  const tag = tagForSlot(slot);
+  return new Map(
+    Array.from({ length: count }, (_, index) => [`${prefix}:${index}:{${tag}}`, `${prefix} value ${index}`]),
+  );
+}
+
 /** Writes `count` keys of a slot to its owner. */
 export async function fillSlot(cluster: Cluster, slot: number, count: number, prefix = 'key'): Promise<Written> {
   const owner = await ownerOf(cluster, slot);
-  const written = new Map<string, string>();
-  for (let index = 0; index < count; index++) written.set(`${prefix}:${index}:{${tagForSlot(slot)}}`, `value ${index}`);
+  const written = entriesIn(slot, count, prefix);
   await Promise.all([...written].map(([key, value]) => owner.call('SET', key, value)));
   return written;
 }
@@ -191,12 +198,7 @@ export async function uncoverWithKeysOnSeveral(
   const entries = [...written];
   const equal = entries.slice(0, share.equal ?? 0);
   const conflicting = entries.slice(equal.length, equal.length + (share.conflicting ?? 0));
-  const foreign = new Map(
-    Array.from({ length: share.foreign ?? 0 }, (_, index) => [
-      `foreign:${index}:{${tagForSlot(slot)}}`,
-      `foreign ${index}`,
-    ]),
-  );
+  const foreign = entriesIn(slot, share.foreign ?? 0, 'foreign');
   const there = new Map([
     ...equal,
     ...conflicting.map(([key]) => [key, `another value of ${key}`] as const),

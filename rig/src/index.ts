@@ -2,6 +2,17 @@
 export { redisCli, redisServer, valkeyCli, valkeyServer } from './binaries/find.ts';
 export { type Program, runProgram } from './binaries/program.ts';
 export { type Finished, run, runOrThrow } from './binaries/run.ts';
+export * from './damage.ts';
+export {
+  type CliAccess,
+  cliAccessArguments,
+  clusterCli,
+  type Expected,
+  invariants,
+  type ServerCheck,
+  serverCheck,
+} from './oracle.ts';
+export { RedirectingClient, type Retries } from './redirecting-client.ts';
 export {
   type Cluster,
   type ClusterOptions,
@@ -11,8 +22,16 @@ export {
   startCluster,
   waitUntilAgreed,
 } from './servers/cluster.ts';
-export { busPort, type Product, type ServerOptions } from './servers/config.ts';
-export { type Access, type Connection, connect, type Endpoint, once, type Reply } from './servers/connection.ts';
+export type { Product, ServerOptions } from './servers/config.ts';
+export {
+  type Access,
+  type Connection,
+  connect,
+  type Endpoint,
+  isErrorReply,
+  once,
+  type Reply,
+} from './servers/connection.ts';
 export { type NodesLine, parseNodes } from './servers/nodes.ts';
 export { freePort } from './servers/ports.ts';
 export { temporaryFolder } from './servers/process.ts';

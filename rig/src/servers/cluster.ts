@@ -100,7 +100,7 @@ export async function meetAll(servers: readonly Server[]): Promise<void> {
   });
 }
 
-/** All servers say: state ok, same members, roles and slots, and every replica's link is up. */
+/** All servers say: state ok, same members, roles, slots and epochs, and every link is up. */
 export async function waitUntilAgreed(servers: readonly Server[], timeoutMs = 60_000): Promise<void> {
   await until(
     'all nodes agree and replication links are up',
@@ -113,7 +113,10 @@ export async function waitUntilAgreed(servers: readonly Server[], timeoutMs = 60
         const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
         if (lines.some((line) => line.flags.some((flag) => ['handshake', 'fail', 'fail?', 'noaddr'].includes(flag))))
           return false;
-        const parts = lines.map((line) => `${line.id} ${line.role} ${line.primaryId} ${line.slotText}`);
+        if (lines.some((line) => !line.linkUp && !line.myself)) return false;
+        const parts = lines.map(
+          ({ id, role, primaryId, epoch, slotText }) => `${id} ${role} ${primaryId} ${epoch} ${slotText}`,
+        );
         pictures.add(parts.sort().join('\n'));
       }
       return pictures.size === 1;

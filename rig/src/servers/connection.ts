@@ -45,23 +45,42 @@ export async function connect(endpoint: Endpoint, options: ConnectOptions = {}):
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    commandOptions: { timeout: options.timeoutMs ?? 30_000 },
   });
   // Without a listener a broken connection would end the process; each pending call rejects by itself.
   client.on('error', () => client.isOpen);
-  await client.connect();
-  const send = (args: (string | number | Buffer)[], typeMapping?: { [RESP_TYPES.BLOB_STRING]: typeof Buffer }) =>
-    client.sendCommand<Reply>(
-      args.map((arg) => (typeof arg === 'number' ? String(arg) : arg)),
-      typeMapping ? { typeMapping, timeout: options.timeoutMs ?? 30_000 } : undefined,
+  const { connectTimeoutMs = 3000, timeoutMs = 30_000 } = options;
+  const close = () => {
+    if (client.isOpen) client.destroy();
+  };
+  /** The client's own timeouts end when a command is written; a stopped server would keep us waiting for ever. */
+  const within = async <T>(ms: number, what: string, work: Promise<T>): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        reject(new Error(`no answer within ${ms} ms: ${what} to ${endpoint.host}:${endpoint.port}`));
+        close();
+      }, ms);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  await within(connectTimeoutMs, 'connect', client.connect());
+  const send = (args: (string | number | Buffer)[], typeMapping?: { [RESP_TYPES.BLOB_STRING]: typeof Buffer }) => {
+    const texts = args.map((arg) => (typeof arg === 'number' ? String(arg) : arg));
+    return within(
+      timeoutMs,
+      String(args[0]),
+      client.sendCommand<Reply>(texts, typeMapping ? { typeMapping } : undefined),
     );
+  };
   return {
     endpoint,
     call: (...args) => send(args),
     callBinary: (...args) => send(args, { [RESP_TYPES.BLOB_STRING]: Buffer }),
-    close: () => {
-      if (client.isOpen) client.destroy();
-    },
+    close,
   };
 }
 
