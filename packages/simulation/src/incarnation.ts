@@ -53,6 +53,11 @@ export class Incarnation implements Owner {
     return this.#scheduler.effect(this, label, options);
   }
 
+  /** Writes a line into the trace. */
+  say(text: string): void {
+    if (this.alive) this.#scheduler.note(this.name, text);
+  }
+
   /** Ends this life at once, as kill -9 does. */
   crash(): void {
     if (!this.alive) return;

@@ -129,7 +129,7 @@ export class Scheduler {
         const fault = faults[struck - 1];
         if (event) {
           this.#ready.unshift(pending);
-          this.#note(pending, event.kind, true);
+          this.#strike(pending, event.kind, true);
           this.#trace.add({
             at: this.elapsed,
             who: 'world',
@@ -141,7 +141,7 @@ export class Scheduler {
           return true;
         }
         if (fault) {
-          this.#note(pending, fault, false);
+          this.#strike(pending, fault, false);
           this.#suffer(pending, fault);
           return true;
         }
@@ -149,6 +149,11 @@ export class Scheduler {
     }
     this.#apply(pending, 'ok');
     return true;
+  }
+
+  /** A line in the trace that is no effect: what a process says. */
+  note(who: string, text: string): void {
+    this.#trace.add({ at: this.elapsed, who, what: 'says', detail: '', outcome: text });
   }
 
   /** Who waits for what, since when: for the report of a run that is stuck. */
@@ -314,7 +319,7 @@ export class Scheduler {
     else if (wasHead) this.#queue(head);
   }
 
-  #note(pending: Pending, accident: string, isEvent: boolean): void {
+  #strike(pending: Pending, accident: string, isEvent: boolean): void {
     this.accidentCount++;
     this.lastAccidentAt = Math.max(this.lastAccidentAt, this.elapsed);
     this.#coverage.struck(pending.label, accident, isEvent);

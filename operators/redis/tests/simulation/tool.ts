@@ -1,0 +1,173 @@
+/** The tool under test as a person uses it: run it; after a crash resume from the journal; when it refuses, fix and go on. */
+import { type AnyHandler, localExecutor, ReeveError } from '@reeve/runtime';
+import { type Incarnation, type Process, SimulatedFault, Violation } from '@reeve/simulation';
+import type { RedisClusterModel } from '@reeve/simulation/redis';
+import type { RedisCommand } from '../../src/api/commands.ts';
+import type { Operation } from '../../src/api/operation.ts';
+import type { RedisPort } from '../../src/api/port.ts';
+import type { Endpoint } from '../../src/api/view.ts';
+import type { RedisContext } from '../../src/commands/context.ts';
+import type { Environment } from '../../src/controllers/environment.ts';
+import { createJournal, openJournal } from '../../src/controllers/journal.ts';
+import { type Approval, resumeOperation, runOperation } from '../../src/controllers/run.ts';
+import { observeCluster } from '../../src/observe/observe.ts';
+import { checkCluster, isClean } from '../../src/plan/check.ts';
+import { redisOf } from './redis-port.ts';
+
+/** What the tool is made of. A planted bug replaces one of them. */
+export interface Parts {
+  readonly handlers: readonly AnyHandler<RedisContext>[];
+  readonly fix: Operation<unknown, unknown>;
+  readonly port: (port: RedisPort) => RedisPort;
+  /** How an operation plans; the real one as it is. */
+  readonly operation: (operation: Operation<unknown, unknown>) => Operation<unknown, unknown>;
+  readonly readsJournal: boolean;
+}
+
+export interface Job {
+  readonly operation: Operation<unknown, unknown>;
+  /** What a person asks for, seeing the cluster as it is now; undefined when it makes no sense any more. */
+  request(): unknown;
+}
+
+export interface ToolWorld {
+  readonly model: RedisClusterModel;
+  readonly seeds: readonly Endpoint[];
+  /** Whether servers were killed, cut off or failed over: then the operation may have to give up, cleanly. */
+  serversSuffered(): boolean;
+  /** After a crash: resume from the journal, or run the command again as if there were none. */
+  readonly resumes: boolean;
+  /** Set when the operation said that it has reached its goal. */
+  reached: boolean;
+  /** What the tool answered, for the report of a failing run. */
+  readonly said: string[];
+}
+
+const JOURNAL = 'journal';
+const PAUSE_MS = 1_000;
+const MOST_ROUNDS = 12;
+
+export function tool(world: ToolWorld, job: Job, parts: Parts): Process {
+  return {
+    name: 'tool',
+    restartAfterMs: 300,
+    run: (life) => new Person(life, world, job, parts).work(),
+  };
+}
+
+class Person {
+  readonly #life: Incarnation;
+  readonly #world: ToolWorld;
+  readonly #job: Job;
+  readonly #parts: Parts;
+  readonly #environment: Environment;
+  readonly #operation: Operation<unknown, unknown>;
+
+  constructor(life: Incarnation, world: ToolWorld, job: Job, parts: Parts) {
+    this.#life = life;
+    this.#world = world;
+    this.#job = job;
+    this.#parts = parts;
+    this.#operation = parts.operation(job.operation);
+    const redis = parts.port(redisOf(life, world.model));
+    const { clock, random } = life.ports;
+    this.#environment = {
+      redis,
+      ports: life.ports,
+      executor: localExecutor<RedisCommand, RedisContext>(parts.handlers, { redis, clock, random }),
+      seeds: world.seeds,
+      signal: new AbortController().signal,
+      waitLimitMs: 60_000,
+    };
+  }
+
+  async work(): Promise<void> {
+    for (let round = 1; !(await this.#tolerantly(() => this.#attempt())); round++) {
+      if (round >= MOST_ROUNDS) {
+        if (this.#world.serversSuffered()) break;
+        throw new Violation('GAVE_UP', `the operation does not get through: ${this.#world.said.slice(-6).join(' | ')}`);
+      }
+      await this.#life.ports.clock.sleep(PAUSE_MS);
+      await this.#tolerantly(() => this.#fix());
+    }
+    // What accidents to servers leave behind is no fault of the operation; a person sees it in a check and mends it.
+    for (let round = 1; this.#world.serversSuffered() && round < MOST_ROUNDS; round++) {
+      if (await this.#tolerantly(() => this.#isClean())) return;
+      await this.#life.ports.clock.sleep(PAUSE_MS * round);
+      await this.#tolerantly(() => this.#fix());
+    }
+  }
+
+  /** A tool that ends with an error is started again; what is no error of the outside world is a bug. */
+  async #tolerantly(action: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await action();
+    } catch (error) {
+      const isOutside = error instanceof SimulatedFault || (error instanceof ReeveError && error.code !== 'INTERNAL');
+      if (!isOutside) throw error;
+      this.#say(error.message);
+      return false;
+    }
+  }
+
+  /** Whether the operation has reached its goal. */
+  async #attempt(): Promise<boolean> {
+    const { files, clock } = this.#life.ports;
+    const isResuming = (await files.read(JOURNAL)) !== undefined;
+    if (isResuming && this.#world.resumes && this.#parts.readsJournal) {
+      const stored = await openJournal(files, clock, JOURNAL);
+      if (stored.reached) return this.#done('reached before');
+      const end = await resumeOperation(this.#operation, stored.journal.header.goal, this.#environment, stored.journal);
+      if (end.status === 'reached') return this.#done('reached');
+      if (end.status === 'refused') await files.remove(JOURNAL);
+      this.#say(JSON.stringify({ ...end, view: undefined }));
+      return false;
+    }
+    if (isResuming) await files.remove(JOURNAL);
+    const request = this.#job.request();
+    if (request === undefined) return this.#done('makes no sense any more');
+    const approval: Approval<unknown> = {
+      approve: async (proposal) => proposal.digest,
+      begin: (proposal) =>
+        createJournal(files, clock, JOURNAL, {
+          operationId: this.#life.ports.ids.next(this.#operation.kind),
+          kind: this.#operation.kind,
+          goal: proposal.decided.goal,
+          digest: proposal.digest,
+          seeds: this.#world.seeds,
+        }),
+    };
+    const result = await runOperation(this.#operation, request, this.#environment, approval);
+    if (result.status === 'reached' || result.status === 'nothing-to-do') return this.#done(result.status);
+    if (result.status === 'refused' && result.started) await files.remove(JOURNAL);
+    this.#say(JSON.stringify({ ...result, view: undefined }));
+    return false;
+  }
+
+  #done(how: string): boolean {
+    this.#say(how);
+    this.#world.reached = how !== 'makes no sense any more';
+    return true;
+  }
+
+  async #fix(): Promise<boolean> {
+    const approval: Approval<unknown> = {
+      approve: async (proposal) => proposal.digest,
+      begin: async () => undefined,
+    };
+    const result = await runOperation(this.#parts.fix, {}, this.#environment, approval);
+    this.#say(`fix: ${JSON.stringify({ ...result, view: undefined, proposal: undefined })}`);
+    return result.status === 'reached' || result.status === 'nothing-to-do';
+  }
+
+  async #isClean(): Promise<boolean> {
+    const { redis, ports, seeds } = this.#environment;
+    const view = await observeCluster(redis, ports, seeds, { strayKeys: true });
+    return isClean(checkCluster(view));
+  }
+
+  #say(text: string): void {
+    this.#world.said.push(text);
+    this.#life.say(text);
+  }
+}
