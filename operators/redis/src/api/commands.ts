@@ -84,6 +84,8 @@ export interface CloseSlots extends RedisCommandBase {
   readonly type: 'close-slots';
   readonly node: NodeRef;
   readonly slots: string;
+  /** Replicas that still carry the marks although the node has none: told again, it passes STABLE on to them. */
+  readonly carriedBy?: readonly NodeRef[];
 }
 
 /** CLUSTER BUMPEPOCH on a node whose config epoch collides with another's. */

@@ -40,6 +40,18 @@ export const redisErrors = {
     remedy:
       'Stop the one that does not belong, remove its nodes.conf, and start it again: it then has an id of its own.',
   },
+  COMMAND_INVALID: {
+    meaning: 'A command of a plan is not one that can be carried out: a bug of Reeve, or a journal that was changed.',
+    remedy: 'Report it with the message and the journal file.',
+  },
+  KEYS_NOT_COUNTED: {
+    meaning: 'A server did not say how many keys some slots have, so nothing was done that rests on it.',
+    remedy: 'Check that the server answers CLUSTER COUNTKEYSINSLOT for the user given, and run the command again.',
+  },
+  SLOTS_NOT_KEPT: {
+    meaning: 'A node was made owner of slots and did not keep them: another node claims them with a newer epoch.',
+    remedy: 'Run `reeve redis check`, then fix again: it starts from what it finds.',
+  },
   INTERRUPTED: {
     meaning: 'The operation was stopped before its goal was reached.',
     remedy: 'Go on with --resume and the journal file that was printed.',
@@ -310,5 +322,15 @@ export const redisErrors = {
     meaning: 'Atomic slot migration failed again and again, or its result is not what the nodes say.',
     remedy:
       'The message has the server’s reason. Leave the choice to Reeve (--engine auto) to move the rest with MIGRATE.',
+  },
+  PRIMARIES_UNREACHABLE: {
+    meaning:
+      'A primary with slots cannot be read and no replica of it is alive: its keys are where nobody can get them.',
+    remedy:
+      'Bring it back. Only if it is lost for good: `reeve redis fix --allow-unreachable` gives its slots to others, without its keys.',
+  },
+  FIX_NEW_DAMAGE: {
+    meaning: 'Damage became visible that was not there when the fix was approved.',
+    remedy: 'Run `reeve redis fix` again and look at the new plan.',
   },
 } as const satisfies ErrorCatalog;

@@ -5,7 +5,8 @@ import type { FindingCode } from '../api/findings.ts';
 import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots } from '../api/slots.ts';
 import { type ClusterView, type Endpoint, formatEndpoint, type NodeId } from '../api/view.ts';
-import { bestPrimaryFor, placedMembers } from './add-node-placement.ts';
+import { bestPrimaryFor } from './add-node-placement.ts';
+import { placedMembers } from './check-placement.ts';
 import { newcomerProblems } from './add-node-newcomer.ts';
 import { isInSync } from './failover.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
@@ -75,7 +76,9 @@ function decide(request: AddNodeRequest, view: ClusterView): Decision<AddNodeGoa
   if (!node) {
     const silent = view.silent.find(({ endpoint }) => sameEndpoint(endpoint, request.endpoint));
     const message = `${formatEndpoint(request.endpoint)} cannot be read: ${silent?.why ?? 'no answer'}`;
-    return { refused: [{ code: silent?.code ?? 'NODE_UNREACHABLE', message, subjects: [formatEndpoint(request.endpoint)] }] };
+    return {
+      refused: [{ code: silent?.code ?? 'NODE_UNREACHABLE', message, subjects: [formatEndpoint(request.endpoint)] }],
+    };
   }
   const cluster = withoutNode(view, node.id);
   const gate = checkGate(cluster, MENDED_BY_A_NODE);

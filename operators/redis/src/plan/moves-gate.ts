@@ -30,7 +30,7 @@ export function checkGate(
   const refused: Refusal[] = [];
   for (const finding of checkCluster(view)) {
     if (finding.severity === 'info') continue;
-    const concerned = finding.nodes.length > 0 && finding.nodes.every((id) => aboutNodes.ids.includes(id));
+    const concerned = isAbout(finding, aboutNodes.ids);
     if (
       (finding.severity === 'degraded' && tolerate.includes(finding.code)) ||
       (concerned && aboutNodes.codes.includes(finding.code))
@@ -45,6 +45,14 @@ export function checkGate(
     }
   }
   return { refused, tolerated };
+}
+
+/** About these nodes, and at most about one other who says so (`A does not know B`), or about what they say themselves. */
+function isAbout(finding: Finding, ids: readonly NodeId[]): boolean {
+  const [first] = finding.nodes;
+  if (first === undefined) return false;
+  const others = finding.nodes.filter((id) => !ids.includes(id));
+  return ids.includes(first) || (others.length <= 1 && others.length < finding.nodes.length);
 }
 
 /** The gate for moving slots: a clean check, no failover under way, nobody else moving slots. */

@@ -11,9 +11,11 @@ import {
 } from '../api/slots.ts';
 import type { AtomicJob, ClusterView, NodeId, NodeLine, NodeView } from '../api/view.ts';
 import {
+  components,
   flaggedBy,
   isHandshake,
   isReported,
+  loners,
   members,
   nodeName,
   nodeNames,
@@ -21,6 +23,7 @@ import {
   type ReportedNode,
   reported,
   reportedPrimaries,
+  restrictTo,
 } from './topology.ts';
 
 /** Slots of our own goals and commands: they were formatted by us. */
@@ -129,4 +132,17 @@ export function claimants(view: ClusterView, slots: SlotRanges): readonly { node
     .filter(isReported)
     .map((node) => ({ node, slots: intersectSlots(ownSlots(node), slots) }))
     .filter((claim) => countSlots(claim.slots) > 0);
+}
+
+/**
+ * The cluster without nodes that are in none (fresh ones that were asked, too), and the groups of nodes that it does
+ * not know: other clusters, or the rest of this one.
+ */
+export function mainCluster(view: ClusterView): {
+  readonly cluster: ClusterView;
+  readonly apart: readonly (readonly NodeId[])[];
+} {
+  const lonely = new Set(loners(view).map((node) => node.id));
+  const [main, ...apart] = components(view).filter((group) => group.some((id) => !lonely.has(id)));
+  return { cluster: main ? restrictTo(view, main) : view, apart };
 }

@@ -10,7 +10,7 @@ import { countSlots, formatSlots, intersectSlots, minusSlots, type SlotRanges, u
 import type { ClusterView, NodeId, NodeRef } from '../api/view.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
 import { type MovePair, remainingWork } from './moves-remaining.ts';
-import { atomicJobs, inDoubt, slotsFromText, unreadMembers } from './moves-view.ts';
+import { atomicJobs, inDoubt, mainCluster, slotsFromText, unreadMembers } from './moves-view.ts';
 import { compareText, nodeName, nodeOf, refOf, replicasOf, reported, reportedPrimaries } from './topology.ts';
 
 export type { MoveGoal, SlotMove } from './moves-goal.ts';
@@ -36,10 +36,11 @@ export function reverseMoves(goal: MoveGoal, view: ClusterView): MoveGoal {
 
 export function planMoves(
   goal: MoveGoal,
-  view: ClusterView,
+  seen: ClusterView,
   now: number,
   inFlight: readonly InFlight<RedisCommand>[],
 ): Plan<RedisCommand> {
+  const { cluster: view } = mainCluster(seen);
   const running = inFlight.map(({ command }) => command).filter((command) => command.type === 'migrate-slots');
   const work = remainingWork(goal, view);
   const ours = unionSlots(...running.map((command) => slotsFromText(command.slots)));

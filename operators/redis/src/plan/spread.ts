@@ -2,17 +2,16 @@
  * Spreads the primaries over hosts and zones again: failovers leave them where the surviving replicas were. Only by
  * graceful failovers to replicas that are in sync, as few as give the best spread, one after the other.
  */
-import type { InFlight, Plan } from '@reeve/runtime';
+import { type InFlight, isReached, type Plan, reached } from '@reeve/runtime';
 import type { RedisCommand } from '../api/commands.ts';
 import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
+import { placedMembers } from './check-placement.ts';
 import { candidatesFor, isInSync, planFailover } from './failover.ts';
-import { isReached, reached } from '@reeve/runtime';
 import { movesGate, toleratedReasons } from './moves-gate.ts';
 import { bestPrimaries } from './placement.ts';
 import { type Placed, placementScore } from './placement-score.ts';
-import { placedMembers } from './add-node-placement.ts';
 import { nodeName, ownSlots, reportedPrimaries } from './topology.ts';
 
 export interface SpreadRequest {

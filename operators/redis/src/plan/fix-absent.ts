@@ -1,0 +1,119 @@
+/**
+ * Primaries with slots that cannot be read. A replica that is alive takes over: by vote, by force, or, when the
+ * majority is lost and a person said so, without a vote. Only when no replica is left may their slots be given to
+ * others, and only when a person gave those nodes up.
+ */
+import type { Refusal, Waiting } from '@reeve/runtime';
+import type { Failover } from '../api/commands.ts';
+import { countSlots } from '../api/slots.ts';
+import type { ClusterView, NodeId } from '../api/view.ts';
+import { candidatesFor } from './failover.ts';
+import { absentOwners, isFailed, lineAbout } from './moves-view.ts';
+import { nodeName, nodeNames, nodeOf, quorum, type ReportedNode, refOf, reported } from './topology.ts';
+
+export interface AbsentConsent {
+  readonly takeover: boolean;
+  readonly allowUnreachable: boolean;
+  /** The nodes that were named when it was approved to do without them. */
+  readonly givenUp: readonly NodeId[];
+}
+
+export interface AbsentVerdict {
+  readonly commands: readonly Failover[];
+  readonly waiting: readonly Waiting[];
+  readonly refused: readonly Refusal[];
+  /** Nodes whose slots are given to others. */
+  readonly givenUp: readonly NodeId[];
+}
+
+export function judgeAbsent(view: ClusterView, consent: AbsentConsent): AbsentVerdict {
+  const commands: Failover[] = [];
+  const waiting: Waiting[] = [];
+  const refused: Refusal[] = [];
+  const givenUp: NodeId[] = [];
+  for (const [id, slots] of absentOwners(view)) {
+    const seenBy = whoSees(view, id);
+    const heirs = candidatesFor(view, id);
+    const name = nodeName(view, id);
+    if (seenBy.length > 0) {
+      refused.push({
+        code: 'NODE_NOT_FAILED',
+        message: `${name}, which owns ${countSlots(slots)} slots, cannot be read from here, but ${nodeNames(view, seenBy)} have a link to it: it is alive`,
+        subjects: [id],
+      });
+    } else if (heirs.length > 0) {
+      const verdict = takeOver(view, id, heirs, consent);
+      if ('type' in verdict) commands.push(verdict);
+      else if ('code' in verdict) refused.push(verdict);
+      else waiting.push(verdict);
+    } else if (consent.allowUnreachable && consent.givenUp.includes(id)) {
+      givenUp.push(id);
+    } else if (consent.allowUnreachable) {
+      waiting.push({
+        reason: 'PrimaryUnavailable',
+        message: `${name} cannot be read since this was approved: it comes back`,
+        subjects: [id],
+      });
+    } else {
+      refused.push({
+        code: 'PRIMARIES_UNREACHABLE',
+        message: `${name} owns ${countSlots(slots)} slots, cannot be read and has no living replica: its keys would be lost`,
+        subjects: [id],
+      });
+    }
+  }
+  return { commands, waiting, refused, givenUp };
+}
+
+/** Absent owners that a person may give up: nobody sees them, nobody can take over for them. */
+export function lostOwners(view: ClusterView): readonly NodeId[] {
+  return [...absentOwners(view).keys()].filter(
+    (id) => whoSees(view, id).length === 0 && candidatesFor(view, id).length === 0,
+  );
+}
+
+function whoSees(view: ClusterView, id: NodeId): readonly NodeId[] {
+  return reported(view)
+    .filter((node) => {
+      const line = lineAbout(node, id);
+      return line?.linkUp === true && !line.flags.some((flag) => flag.startsWith('fail'));
+    })
+    .map((node) => node.id);
+}
+
+function takeOver(
+  view: ClusterView,
+  id: NodeId,
+  heirs: readonly ReportedNode[],
+  consent: AbsentConsent,
+): Failover | Refusal | Waiting {
+  const node = nodeOf(view, id);
+  const heir = heirs[0];
+  const name = nodeName(view, id);
+  const votes = quorum(view);
+  if (!node || !heir) return { reason: 'PrimaryUnavailable', message: `${name} comes back`, subjects: [id] };
+  const heirName = nodeName(view, heir.id);
+  const failover = (mode: Failover['mode'], why: string): Failover => ({
+    type: 'failover',
+    replica: refOf(heir),
+    primary: refOf(node),
+    mode,
+    why,
+  });
+  if (!votes.has) {
+    if (consent.takeover) {
+      const why = `${name} is gone and the majority is lost: ${heirName} has most of its data and takes over without a vote`;
+      return failover('takeover', why);
+    }
+    const message = `${name} cannot be read and only ${votes.reachable} of ${votes.size} voters are there: ${heirName} can take over only without a vote (--takeover)`;
+    return { code: 'NO_QUORUM', message, subjects: [id, heir.id] };
+  }
+  if (isFailed(node) && consent.allowUnreachable) {
+    return failover('force', `${name} is failed: ${heirName}, which has most of its data, takes over`);
+  }
+  return {
+    reason: 'FailoverPending',
+    message: `a replica of ${name} (${heirName}) is elected; if that does not happen: reeve redis failover --force`,
+    subjects: [id, heir.id],
+  };
+}

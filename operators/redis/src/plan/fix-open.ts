@@ -1,0 +1,137 @@
+/**
+ * A slot with one owner that is open somewhere, or has keys elsewhere. In this order:
+ *
+ * | what is found | what is done |
+ * |---|---|
+ * | the owner is marked importing | the owner settles it (claim): it has the slot |
+ * | owner migrating to T; T importing from it, or T without mark but with keys | finished: moved to T |
+ * | owner migrating to T; T has no keys of it, or T is gone for good | closed on the owner |
+ * | owner migrating to T; T has keys but cannot take it (follows somebody, imports from elsewhere) | the owner settles it, then T's keys are collected |
+ * | owner migrating to T; T cannot be read and may be alive | waited for |
+ * | another node marked migrating to the owner, no keys left | the last step of the move is made up for |
+ * | another node with keys, marked or not | its keys are collected to the owner, once that is not migrating |
+ * | another node marked, without keys | closed there |
+ * | a replica carries a mark that its primary has not | its primary is told again to close, and passes it on |
+ */
+import type { Waiting } from '@reeve/runtime';
+import type { ClusterView, NodeId } from '../api/view.ts';
+import type { SlotAction } from './fix-actions.ts';
+import type { Mark, SlotFacts } from './fix-facts.ts';
+import { isFailed, lineAbout } from './moves-view.ts';
+import { members, nodeName, reportedPrimaries } from './topology.ts';
+
+export interface OpenVerdict {
+  readonly actions: readonly SlotAction[];
+  readonly waiting?: Waiting;
+}
+
+export function settleOpen(
+  view: ClusterView,
+  facts: SlotFacts,
+  owner: NodeId,
+  givenUp: readonly NodeId[],
+): OpenVerdict {
+  const name = nodeName(view, owner);
+  if (facts.importing.some((mark) => mark.node === owner)) {
+    return { actions: [claim(owner, `${name} owns it and is still marked as importing it`)] };
+  }
+  const leaving = facts.migrating.find((mark) => mark.node === owner);
+  const first = leaving ? settleLeaving(view, facts, leaving, givenUp) : { actions: [] };
+  if (first.waiting) return first;
+  const target = first.actions.find((action) => action.kind === 'migrate')?.target;
+  const rest = others(facts, owner)
+    .filter((id) => id !== target)
+    .flatMap((id) => settleOther(view, facts, owner, id, leaving !== undefined));
+  return { actions: [...first.actions, ...rest] };
+}
+
+/** A claim by the owner itself: clears its marks, tells the others, takes a new epoch. */
+function claim(owner: NodeId, why: string): SlotAction {
+  return { kind: 'claim', owner, releaseFrom: [], why };
+}
+
+function keysOn(facts: SlotFacts, id: NodeId): number {
+  return facts.holders.find(({ node }) => node === id)?.keys ?? 0;
+}
+
+function others(facts: SlotFacts, owner: NodeId): readonly NodeId[] {
+  const ids = [...facts.migrating, ...facts.importing, ...facts.holders].map(({ node }) => node);
+  return [...new Set(ids)].filter((id) => id !== owner).sort();
+}
+
+function settleLeaving(view: ClusterView, facts: SlotFacts, mark: Mark, givenUp: readonly NodeId[]): OpenVerdict {
+  const { node: owner, peer } = mark;
+  const name = nodeName(view, owner);
+  const peerName = nodeName(view, peer);
+  const isPrimary = reportedPrimaries(view).some((node) => node.id === peer) && peer !== owner;
+  const keys = keysOn(facts, peer);
+  const theirs = facts.importing.find(({ node }) => node === peer);
+  const canTake =
+    isPrimary && (theirs ? theirs.peer === owner : keys > 0) && !facts.migrating.some(({ node }) => node === peer);
+  if (canTake) {
+    const leaveOut = others(facts, owner).filter((id) => id !== peer);
+    const why = `the move from ${name} to ${peerName} was broken off halfway: it is finished`;
+    return { actions: [{ kind: 'migrate', source: owner, target: peer, leaveOut, why }] };
+  }
+  if (isPrimary && keys === 0) {
+    return { actions: [close(owner, `marked as migrating to ${peerName}, which has taken nothing`)] };
+  }
+  const member = members(view).find((node) => node.id === peer);
+  const self = reportedPrimaries(view).find((node) => node.id === owner);
+  const line = self ? lineAbout(self, peer) : undefined;
+  const isGone = peer === owner || !line || line.flags.includes('fail') || line.flags.includes('noaddr');
+  if (isGone) return { actions: [close(owner, `marked as migrating to ${peerName}, which is gone`)] };
+  if (member && !member.report.known && !isFailed(member) && !givenUp.includes(peer)) {
+    return {
+      actions: [],
+      waiting: {
+        reason: 'PeerUnavailable',
+        message: `${name} is moving slot ${facts.slot} to ${peerName}, which cannot be read but is not called failed`,
+        subjects: [peer],
+      },
+    };
+  }
+  return { actions: [claim(owner, `marked as migrating to ${peerName}, which cannot take it over`)] };
+}
+
+function close(node: NodeId, why: string): SlotAction {
+  return { kind: 'close', node, carriedBy: [], why };
+}
+
+function settleOther(
+  view: ClusterView,
+  facts: SlotFacts,
+  owner: NodeId,
+  id: NodeId,
+  ownerIsMigrating: boolean,
+): readonly SlotAction[] {
+  const name = nodeName(view, owner);
+  const migrating = facts.migrating.find(({ node }) => node === id);
+  const importing = facts.importing.find(({ node }) => node === id);
+  if (keysOn(facts, id) > 0) {
+    // A migrating owner sends newcomers on to its target: its own move is settled first.
+    if (ownerIsMigrating) return [];
+    const state = importing ? 'was importing it' : migrating ? 'was migrating it' : 'does not own it';
+    return [{ kind: 'collect', from: id, owner, why: `holds keys of it and ${state}; ${name} owns it` }];
+  }
+  if (migrating && !importing && migrating.peer === owner) {
+    if (ownerIsMigrating) return [];
+    const leaveOut = others(facts, owner).filter((other) => other !== id);
+    const why = `${name} has it already; the last step of the move is missing`;
+    return [{ kind: 'migrate', source: id, target: owner, leaveOut, why }];
+  }
+  // Closing a mark must not cut off keys at its peer: they are collected first.
+  if (migrating && migrating.peer !== owner && keysOn(facts, migrating.peer) > 0) return [];
+  return [close(id, `marked as open without need: ${name} owns it and no key of it is here`)];
+}
+
+/** Marks that only replicas still carry: they take no orders, but follow what their primary is told. */
+export function closeCarried(view: ClusterView, facts: SlotFacts): readonly SlotAction[] {
+  const byPrimary = Map.groupBy(facts.carriedBy, ({ primary }) => primary);
+  return [...byPrimary].map(([primary, carriers]) => ({
+    kind: 'close',
+    node: primary,
+    carriedBy: [...new Set(carriers.map(({ replica }) => replica))].sort(),
+    why: `replicas of ${nodeName(view, primary)} carry it as open, though it is not`,
+  }));
+}
