@@ -1,10 +1,18 @@
 /** Check of the placement: what the loss of one host or zone would take with it. */
 import type { Finding } from '../api/findings.ts';
-import type { ClusterView } from '../api/view.ts';
-import { placedMembers } from './add-node-placement.ts';
+import type { ClusterView, NodeView } from '../api/view.ts';
 import { placeNodes } from './placement.ts';
 import { domainOf, type Placed, type PlacementProblem, placementProblems } from './placement-score.ts';
-import { nodeNames } from './topology.ts';
+import { members, nodeNames, primaryIdOf, roleOf } from './topology.ts';
+
+/** The nodes of a view as the placement sees them. */
+export function placedMembers(view: ClusterView): readonly Placed[] {
+  return members(view).map((node: NodeView): Placed => {
+    const primaryId = primaryIdOf(node);
+    const role = roleOf(node) ?? 'primary';
+    return { id: node.id, annotations: node.annotations, role, ...(primaryId === undefined ? {} : { primaryId }) };
+  });
+}
 
 export function checkPlacement(view: ClusterView, spreadBy: readonly string[]): readonly Finding[] {
   const placed = placedMembers(view);
