@@ -94,6 +94,7 @@ class Pursuit<Request, Goal> {
   #lastChange = Number.NEGATIVE_INFINITY;
   #wake: (() => void) | undefined;
   #addresses: readonly Endpoint[] = [];
+  #shownReasons = '';
   /** Ends the running work when the loop ends, for whatever reason. */
   readonly #work = new AbortController();
 
@@ -146,7 +147,7 @@ class Pursuit<Request, Goal> {
         waitName = name;
         waitingSince = clock.now();
         look = FIRST_LOOK_MS;
-        if (waiting.length > 0) this.#environment.report?.({ event: 'waiting', waitingFor: waiting });
+        this.#showWaiting(waiting);
       }
       const limit = this.#environment.waitLimitMs ?? DEFAULT_WAIT_LIMIT_MS;
       if (this.#running.size === 0 && clock.now() - waitingSince > limit) {
@@ -268,6 +269,14 @@ class Pursuit<Request, Goal> {
     }
     this.#environment.signal.removeEventListener('abort', stop);
     this.#wake = undefined;
+  }
+
+  /** Once for each kind of wait: that one node fewer is waited for is progress, not news. */
+  #showWaiting(waiting: readonly Waiting[]): void {
+    const reasons = [...new Set(waiting.map(({ reason }) => reason))].sort().join();
+    if (reasons === this.#shownReasons) return;
+    this.#shownReasons = reasons;
+    if (waiting.length > 0) this.#environment.report?.({ event: 'waiting', waitingFor: waiting });
   }
 
   #showProgress(): void {

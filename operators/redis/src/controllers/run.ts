@@ -5,6 +5,8 @@
 import { digest, type Refusal } from '@reeve/runtime';
 import { type Decided, isRefused, type Operation } from '../api/operation.ts';
 import type { ClusterView } from '../api/view.ts';
+import { judgeServer } from '../plan/create-nodes.ts';
+import { reported } from '../plan/topology.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
 import { observeFor } from './observing.ts';
@@ -46,6 +48,9 @@ export async function propose<Request, Goal>(
   const view = await observeFor(environment, (seen) => operation.needs(request, seen));
   const decision = operation.decide(request, view);
   if (isRefused(decision)) return { refused: decision.refused, view };
+  // Whatever is asked: plans know the servers that they were tested with, and no others.
+  const unfit = reported(view).flatMap(judgeServer);
+  if (unfit.length > 0) return { refused: unfit, view };
   return { kind: operation.kind, decided: decision, digest: goalDigest(operation.kind, decision.goal), view };
 }
 
