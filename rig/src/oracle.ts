@@ -240,7 +240,7 @@ async function acknowledgedPresent(
   acknowledged: ReadonlyMap<string, string> | undefined,
 ): Promise<string[]> {
   if (!acknowledged) return [];
-  const ownerOf: (Told | undefined)[] = new Array(16384).fill(undefined);
+  const ownerOf: (Told | undefined)[] = Array.from({ length: 16384 }, () => undefined);
   for (const node of told) {
     if (node.self.role === 'replica') continue;
     for (const [first, last] of node.self.slots) ownerOf.fill(node, first, last + 1);
@@ -261,7 +261,9 @@ async function acknowledgedPresent(
     batch.forEach(([key, value], index) => {
       const got = found[index];
       if (got !== value)
-        violations.push(`acknowledged write lost: ${key} should be ${value} and is ${got ?? 'absent'}`);
+        violations.push(
+          `acknowledged write lost: ${key} should be ${value} and is ${got === null || got === undefined ? 'absent' : String(got)}`,
+        );
     });
   }
   return violations;

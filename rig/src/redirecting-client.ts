@@ -27,7 +27,7 @@ export class RedirectingClient {
   readonly #patienceMs: number;
   readonly #known = new Map<string, Endpoint>();
   readonly #connections = new Map<string, Promise<Connection>>();
-  readonly #owners: (string | undefined)[] = new Array(16384).fill(undefined);
+  readonly #owners: (string | undefined)[] = Array.from({ length: 16384 }, () => undefined);
   #refreshing: Promise<void> | undefined;
   #closed = false;
 
@@ -152,7 +152,7 @@ export class RedirectingClient {
 
   close(): void {
     this.#closed = true;
-    for (const target of [...this.#connections.keys()]) this.#forget(target);
+    for (const target of Array.from(this.#connections.keys())) this.#forget(target);
   }
 }
 

@@ -65,10 +65,7 @@ async function formCluster(cluster: Cluster, slots: readonly (readonly [number, 
   const ids = await Promise.all(servers.map(nodeId));
   await Promise.all(servers.map((server, index) => server.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)));
   await Promise.all(
-    primaries.map((server, index) => {
-      const share = slots[index];
-      return share ? server.call('CLUSTER', 'ADDSLOTSRANGE', share[0], share[1]) : undefined;
-    }),
+    slots.map(([first, last], index) => (primaries[index] as Server).call('CLUSTER', 'ADDSLOTSRANGE', first, last)),
   );
   await meetAll(servers);
   await Promise.all(

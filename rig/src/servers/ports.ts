@@ -15,9 +15,18 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
     const port = randomInt(LOWEST, HIGHEST);
     if (given.has(port)) continue;
     given.add(port);
-    if ((await canListen(host, port)) && (await canListen(host, port + 10_000))) return port;
+    if (await bothFree(host, port)) return port;
   }
   throw new Error(`no free port on ${host}`);
+}
+
+/** Whether a server could listen on the port and on its bus port now. */
+export async function isFreePort(host: string, port: number): Promise<boolean> {
+  return !given.has(port) && (await bothFree(host, port));
+}
+
+async function bothFree(host: string, port: number): Promise<boolean> {
+  return (await canListen(host, port)) && (await canListen(host, port + 10_000));
 }
 
 function canListen(host: string, port: number): Promise<boolean> {

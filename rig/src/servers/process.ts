@@ -97,7 +97,8 @@ export function spawnGuarded(program: Program, args: readonly string[], folder: 
   guard();
   const { command, prefix, env } = reachable(program);
   const log = openSync(logFile, 'a');
-  const user = serverUser();
+  // A data folder inside a private one (a home with mode 700) can only be used by its owner.
+  const user = othersCanEnter(dirname(folder)) ? serverUser() : undefined;
   const setpriv = findOnPath('setpriv');
   const identity = user ? ['--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups'] : [];
   const line = setpriv ? [setpriv, '--pdeathsig', 'KILL', ...identity, command] : [command];
