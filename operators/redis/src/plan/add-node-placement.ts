@@ -1,18 +1,7 @@
 /** Where a replica is best put: with the primary that has fewest replicas, where it shares least with the others. */
-import type { ClusterView, NodeId } from '../api/view.ts';
+import type { NodeId } from '../api/view.ts';
 import { type Placeable, type Placed, placementScore } from './placement-score.ts';
-import { compareText, members, primaryIdOf, roleOf } from './topology.ts';
-
-/** All members with role and annotations, as placement counts them. */
-export function placedMembers(view: ClusterView): readonly Placed[] {
-  return members(view).map((node): Placed => {
-    const { id, annotations } = node;
-    const primaryId = primaryIdOf(node);
-    return roleOf(node) === 'replica' && primaryId !== undefined
-      ? { id, annotations, role: 'replica', primaryId }
-      : { id, annotations, role: 'primary' };
-  });
-}
+import { compareText } from './topology.ts';
 
 /**
  * The primary for a replica: of those with fewest replicas the one where the placement is best, then by id.

@@ -4,7 +4,8 @@ import type { Engine, ForgetNode, Pace, RedisCommand, Replicate } from '../api/c
 import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots, formatSlots, minusSlots, takeSlots, unionSlots } from '../api/slots.ts';
 import type { ClusterView, Endpoint, NodeId } from '../api/view.ts';
-import { bestPrimaryFor, placedMembers } from './add-node-placement.ts';
+import { bestPrimaryFor } from './add-node-placement.ts';
+import { placedMembers } from './check-placement.ts';
 import { deletionProblems } from './delete-node-gate.ts';
 import { isInSync } from './failover.ts';
 import { LOOK_AGAIN_MS, type MoveGoal, moveGoal, planMoves, type SlotMove } from './moves.ts';

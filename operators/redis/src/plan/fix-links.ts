@@ -3,7 +3,8 @@ import type { Waiting } from '@reeve/runtime';
 import type { Meet, Replicate } from '../api/commands.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
-import { bestPrimaryFor, placedMembers } from './add-node-placement.ts';
+import { bestPrimaryFor } from './add-node-placement.ts';
+import { placedMembers } from './check-placement.ts';
 import { isFailed } from './moves-view.ts';
 import { isMeeting } from './readdress.ts';
 import {

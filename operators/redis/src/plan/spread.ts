@@ -7,7 +7,7 @@ import type { RedisCommand } from '../api/commands.ts';
 import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
-import { placedMembers } from './add-node-placement.ts';
+import { placedMembers } from './check-placement.ts';
 import { candidatesFor, isInSync, planFailover } from './failover.ts';
 import { movesGate, toleratedReasons } from './moves-gate.ts';
 import { bestPrimaries } from './placement.ts';
