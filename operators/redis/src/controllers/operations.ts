@@ -9,7 +9,8 @@ import { rebalanceOperation } from '../plan/rebalance.ts';
 import { reshardOperation } from '../plan/reshard.ts';
 import { spreadOperation } from '../plan/spread.ts';
 
-const operations: readonly Operation<never, never>[] = [
+/** Their types are forgotten here: goals come from our own journals, written by the same operation; the kind names them. */
+const operations: readonly Operation<unknown, unknown>[] = [
   addNodeOperation,
   createOperation,
   deleteNodeOperation,
@@ -20,7 +21,6 @@ const operations: readonly Operation<never, never>[] = [
   spreadOperation,
 ];
 
-/** Goals come from our own journals, written by the same operation: the kind names their type. */
 export function operationOfKind(kind: string): Operation<unknown, unknown> | undefined {
-  return operations.find((operation) => operation.kind === kind) as Operation<unknown, unknown> | undefined;
+  return operations.find((operation) => operation.kind === kind);
 }

@@ -46,11 +46,11 @@ export async function propose<Request, Goal>(
   environment: Environment,
 ): Promise<Proposal<Goal> | { readonly refused: readonly Refusal[]; readonly view: ClusterView }> {
   const view = await observeFor(environment, (seen) => operation.needs(request, seen));
-  const decision = operation.decide(request, view);
-  if (isRefused(decision)) return { refused: decision.refused, view };
   // Whatever is asked: plans know the servers that they were tested with, and no others.
   const unfit = reported(view).flatMap(judgeServer);
   if (unfit.length > 0) return { refused: unfit, view };
+  const decision = operation.decide(request, view);
+  if (isRefused(decision)) return { refused: decision.refused, view };
   return { kind: operation.kind, decided: decision, digest: goalDigest(operation.kind, decision.goal), view };
 }
 
