@@ -9,7 +9,6 @@ import {
   rangesOf,
   SLOT_COUNT,
   type SlotRanges,
-  slotsOf,
   unionSlots,
 } from '../api/slots.ts';
 import type { AtomicJob, ClusterView, NodeId, OpenSlot } from '../api/view.ts';
@@ -67,6 +66,9 @@ export function checkCoverage(view: ClusterView): readonly Finding[] {
 }
 
 function checkOwners(view: ClusterView): readonly Finding[] {
+  const claims = reportedPrimaries(view).map(ownSlots);
+  const claimed = claims.reduce((sum, slots) => sum + countSlots(slots), 0);
+  if (claimed === countSlots(unionSlots(...claims))) return [];
   const bySet = new Map<string, { owners: readonly NodeId[]; slots: number[] }>();
   for (const [slot, owners] of ownersBySlot(view).entries()) {
     if (owners.length < 2) continue;
@@ -123,7 +125,7 @@ export function checkViews(view: ClusterView): readonly Finding[] {
 function slotMap(node: ReportedNode): readonly (NodeId | undefined)[] {
   const owners = new Array<NodeId | undefined>(SLOT_COUNT).fill(undefined);
   const { self, others } = node.report.value;
-  for (const line of [self, ...others]) for (const slot of slotsOf(line.slots)) owners[slot] = line.id;
+  for (const line of [self, ...others]) for (const [first, last] of line.slots) owners.fill(line.id, first, last + 1);
   return owners;
 }
 

@@ -15,6 +15,7 @@ import { type ClusterView, formatEndpoint } from '../api/view.ts';
 import { checkCluster } from './check.ts';
 import type { CreateGoal, CreateMember } from './create-goal.ts';
 import { judgeEmpty, judgeStrangers } from './create-nodes.ts';
+import { greetAgain } from './greet-again.ts';
 import {
   isHandshake,
   isReported,
@@ -279,8 +280,9 @@ function waitingOnly(reason: string, message: string, subjects: readonly string[
 function finish(goal: CreateGoal, view: ClusterView): Next {
   const expected = { replicasPerPrimary: goal.replicasPerPrimary, spreadBy: goal.spreadBy };
   const open = checkCluster(view, expected).filter(({ severity, code }) => severity !== 'info' && code !== 'PLACEMENT');
+  const greeting = open.length > 0 ? greetAgain(view) : undefined;
   return {
-    commands: [],
+    commands: greeting ? [greeting] : [],
     waitingFor: open.map(({ code, message, nodes }) => ({
       reason: 'CleanCheck',
       message: `${code}: ${message}`,

@@ -3,7 +3,7 @@
  * node counts only where it does not report, and is named `heard` so that nobody mistakes it for knowledge.
  */
 import type { Known } from '@reeve/runtime';
-import { SLOT_COUNT, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
+import { SLOT_COUNT, type SlotRanges, unionSlots } from '../api/slots.ts';
 import {
   type ClusterView,
   type Endpoint,
@@ -120,9 +120,11 @@ export function ownersBySlot(view: ClusterView): readonly (readonly NodeId[])[] 
   const owners = new Array<readonly NodeId[]>(SLOT_COUNT).fill([]);
   for (const node of reportedPrimaries(view)) {
     const alone = [node.id];
-    for (const slot of slotsOf(node.report.value.self.slots)) {
-      const others = owners[slot] as readonly NodeId[];
-      owners[slot] = others.length === 0 ? alone : [...others, node.id];
+    for (const [first, last] of node.report.value.self.slots) {
+      for (let slot = first; slot <= last; slot++) {
+        const others = owners[slot] as readonly NodeId[];
+        owners[slot] = others.length === 0 ? alone : [...others, node.id];
+      }
     }
   }
   return owners;
