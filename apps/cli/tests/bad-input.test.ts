@@ -25,11 +25,6 @@ async function refused(harness: Harness, line: string, code: string, reason: Reg
   return ran;
 }
 
-async function created(harness: Harness, addresses: readonly string[], options = ''): Promise<void> {
-  const ran = await harness.run(`redis create ${addresses.join(' ')} ${options} --yes`);
-  assert.equal(ran.code, 0, `${ran.out}\n${ran.err}`);
-}
-
 test('fewer than three primaries', async () => {
   const harness = new Harness();
   const addresses = harness.addServers(5);
@@ -75,8 +70,7 @@ test('a wrong password', async () => {
 
 test('a server that wants a password asks for it at the terminal, without echo, and never prints it', async () => {
   const harness = new Harness();
-  const addresses = harness.addServers(3);
-  await created(harness, addresses);
+  const addresses = harness.formCluster(3);
   harness.password = 'right';
   const ran = await harness.run(`redis check ${addresses[0]}`, { answers: ['right'] });
   assert.equal(ran.code, 0, ran.err);
@@ -86,40 +80,61 @@ test('a server that wants a password asks for it at the terminal, without echo, 
 
 test('a node of another cluster', async () => {
   const harness = new Harness();
-  const ours = harness.addServers(3);
-  const theirs = harness.addServers(3, 11);
-  await created(harness, ours);
-  await created(harness, theirs);
+  const ours = harness.formCluster(3);
+  const theirs = harness.formCluster(3, 0, 11);
   const [stranger = ''] = theirs;
   const fresh = harness.addServers(2, 21);
-  await refused(harness, `redis create ${[...fresh, stranger].join(' ')} --yes`, 'NODE_NOT_EMPTY', /10\.0\.0\.11:6379/);
-  await refused(harness, `redis add-node ${ours[0]} --node ${stranger} --yes`, 'NODE_NOT_EMPTY', /10\.0\.0\.11:6379/);
+  await refused(
+    harness,
+    `redis create ${[...fresh, stranger].join(' ')} --yes`,
+    'NODE_OF_OTHER_CLUSTER',
+    /10\.0\.0\.11:6379/,
+  );
+  await refused(harness, `redis add-node ${ours[0]} --node ${stranger} --yes`, 'NODE_HAS_SLOTS', /10\.0\.0\.11:6379/);
 });
 
 test('two halves of a split cluster', async () => {
   const harness = new Harness();
-  const ours = harness.addServers(3);
-  const theirs = harness.addServers(3, 11);
-  await created(harness, ours);
-  await created(harness, theirs);
+  const ours = harness.formCluster(3);
+  const theirs = harness.formCluster(3, 0, 11);
   const both = `${ours[0]} ${theirs[0]}`;
   await refused(
     harness,
     `redis reshard ${both} --to ${ours[1]} --slots 5 --yes`,
-    'SPLIT_CLUSTER',
-    /do not know each other/,
+    'CLUSTER_NOT_CLEAN',
+    /SPLIT_CLUSTER.*do not know the rest/,
   );
-  await refused(harness, `redis rebalance ${both} --yes`, 'SPLIT_CLUSTER', /do not know each other/);
-  await refused(harness, `redis fix ${both} --yes`, 'SPLIT_CLUSTER', /do not know each other/);
+  await refused(harness, `redis rebalance ${both} --yes`, 'CLUSTER_NOT_CLEAN', /do not know the rest/);
+  await refused(harness, `redis fix ${both} --yes`, 'SPLIT_CLUSTER', /do not know/);
   const check = await harness.run(`redis check ${both}`);
   assert.equal(check.code, 1);
   assert.match(check.out, /\[SPLIT_CLUSTER\]/);
 });
 
+test('an unsupported version, whatever is asked', async () => {
+  const harness = new Harness({ flavour: 'redis7' });
+  const members = harness.formCluster(3);
+  const fresh = harness.addServers(3, 21);
+  harness.editReply = (_text, reply) =>
+    typeof reply === 'string' ? reply.replace(/redis_version:\S+/, 'redis_version:6.2.14') : reply;
+  const lines = [
+    `create ${fresh.join(' ')}`,
+    `reshard ${members[0]} --to ${members[1]} --slots 5`,
+    `fix ${members[0]}`,
+    `del-node ${members[0]} --node ${members[2]}`,
+  ];
+  for (const line of lines)
+    await refused(
+      harness,
+      `redis ${line} --yes`,
+      'UNSUPPORTED_VERSION',
+      /redis 6\.2\.14; supported are Redis 7 and Valkey 8 or newer/,
+    );
+});
+
 test('names of nodes that do not exist or are not unique', async () => {
   const harness = new Harness();
-  const addresses = harness.addServers(3);
-  await created(harness, addresses);
+  const addresses = harness.formCluster(3);
   const before = harness.changes().length;
   const ran = await harness.run(`redis reshard ${addresses[0]} --to 10.0.0.99:6379 --slots 5 --yes`);
   assert.equal(ran.code, 2);

@@ -7,19 +7,16 @@ const ok = (ran: Ran): Ran => {
   return ran;
 };
 
-async function cluster(
-  count: number,
-  options = '',
-  seed = 1,
-): Promise<{ harness: Harness; addresses: readonly string[] }> {
-  const harness = new Harness({ seed });
-  const addresses = harness.addServers(count);
-  ok(await harness.run(`redis create ${addresses.join(' ')} ${options} --yes`));
-  return { harness, addresses };
+function cluster(primaries: number, replicas = 0): Harness {
+  const harness = new Harness();
+  harness.formCluster(primaries, replicas);
+  return harness;
 }
 
 test('create makes a cluster that check finds clean, and status shows', async () => {
-  const { harness } = await cluster(6, '--replicas 1');
+  const harness = new Harness();
+  const addresses = harness.addServers(6).join(' ');
+  ok(await harness.run(`redis create ${addresses} --replicas 1 --yes`));
   const check = ok(await harness.run('redis check 10.0.0.3:6379 --replicas 1 --keys'));
   assert.equal(check.out, 'clean: 6 of 6 nodes read\n');
   const status = ok(await harness.run('redis status 10.0.0.3:6379'));
@@ -44,29 +41,28 @@ test('a dry run prints the plan, its reasons and digest, and changes nothing', a
   assert.ok(plan.steps.length > 0 && plan.reasons.length > 0);
 });
 
+const reshard = 'redis reshard 10.0.0.1:6379 --to 10.0.0.2:6379 --slots 20';
+
 test('--approve runs exactly the plan with that digest', async () => {
-  const harness = new Harness();
-  const addresses = harness.addServers(3).join(' ');
-  const planned = ok(await harness.run(`redis create ${addresses} --dry-run --json`)).json();
-  const { digest } = planned.plan as { digest: string };
-  const wrong = await harness.run(`redis create ${addresses} --approve v1-0000000000000000`);
+  const harness = cluster(3);
+  const { digest } = ok(await harness.run(`${reshard} --dry-run --json`)).json().plan as { digest: string };
+  const wrong = await harness.run(`${reshard} --approve v1-0000000000000000`);
   assert.equal(wrong.code, 3);
   assert.match(wrong.out, /\[PLAN_STALE\]\nNothing was changed\./);
   assert.deepEqual(harness.changes(), []);
-  const json = ok(await harness.run(`redis create ${addresses} --approve ${digest} --json`)).json();
+  const json = ok(await harness.run(`${reshard} --approve ${digest} --json`)).json();
   assert.equal(json.status, 'reached');
   assert.equal(json.clean, true);
 });
 
 test('at a terminal the plan is shown and asked about; only yes runs it', async () => {
-  const harness = new Harness();
-  const addresses = harness.addServers(3).join(' ');
-  const no = await harness.run(`redis create ${addresses}`, { answers: ['y'] });
+  const harness = cluster(3);
+  const no = await harness.run(reshard, { answers: ['y'] });
   assert.equal(no.code, 3);
   assert.match(no.out, /Plan v1-[^]*Not approved: nothing was changed\./);
   assert.match(harness.asked.at(-1) ?? '', /Run this plan \(v1-[0-9a-f]+\)\? Type yes: /);
   assert.deepEqual(harness.changes(), []);
-  ok(await harness.run(`redis create ${addresses}`, { answers: ['yes'] }));
+  ok(await harness.run(reshard, { answers: ['yes'] }));
 });
 
 test('without a terminal and without --yes nothing runs', async () => {
@@ -78,7 +74,7 @@ test('without a terminal and without --yes nothing runs', async () => {
 });
 
 test('a plan that went stale between approval and run is refused', async () => {
-  const { harness } = await cluster(4);
+  const harness = cluster(4);
   const before = harness.changes().length;
   const { code, out } = await harness.run('redis reshard 10.0.0.1:6379 --to 10.0.0.4:6379 --slots 10', {
     answers: ['yes'],
@@ -91,17 +87,18 @@ test('a plan that went stale between approval and run is refused', async () => {
 });
 
 /** Somebody else moves the first slot of the first primary to the second. */
-function moveSlotBehindOurBack({ model }: Harness): void {
+function moveSlotBehindOurBack(harness: Harness): void {
+  const { model } = harness;
   const [first, second] = model.servers;
   assert.ok(first && second);
   const at = (server: typeof first) => `${server.host}:${server.port}`;
   const id = String(model.execute(at(second), ['CLUSTER', 'MYID']));
   for (const server of [second, first]) model.execute(at(server), ['CLUSTER', 'SETSLOT', '0', 'NODE', id]);
-  model.advance(5000);
+  harness.pass(5000);
 }
 
 test('reshard moves exactly that many slots with their keys, and rollback brings them back', async () => {
-  const { harness } = await cluster(4);
+  const harness = cluster(4);
   const journal = '/journals/one.json';
   ok(await harness.run(`redis reshard 10.0.0.1:6379 --to 10.0.0.4:6379 --slots 100 --yes --journal ${journal}`));
   const slotsOf = async (address: string) => {
@@ -119,7 +116,7 @@ test('reshard moves exactly that many slots with their keys, and rollback brings
 });
 
 test('Ctrl-C stops at a safe place, keeps the journal and says how to go on; --resume finishes', async () => {
-  const { harness } = await cluster(4);
+  const harness = cluster(4);
   let send = () => {};
   harness.beforeCall = (text) => {
     if (/MIGRATESLOTS|SETSLOT/.test(text)) send();
@@ -146,7 +143,7 @@ test('Ctrl-C stops at a safe place, keeps the journal and says how to go on; --r
 });
 
 test('a second Ctrl-C ends the process at once', async () => {
-  const { harness } = await cluster(4);
+  const harness = cluster(4);
   let sending = () => {};
   harness.beforeCall = (text) => {
     if (/MIGRATESLOTS|SETSLOT/.test(text)) {
@@ -164,16 +161,15 @@ test('a second Ctrl-C ends the process at once', async () => {
 });
 
 test('the journal goes to the state folder by default, and its name is printed', async () => {
-  const harness = new Harness();
-  const addresses = harness.addServers(3).join(' ');
-  const { err } = ok(await harness.run(`redis create ${addresses} --yes`, { env: { XDG_STATE_HOME: '/state' } }));
+  const harness = cluster(3);
+  const { err } = ok(await harness.run(`${reshard} --yes`, { env: { XDG_STATE_HOME: '/state' } }));
   const path = /journal: (\S+)/.exec(err)?.[1] ?? '';
-  assert.match(path, /^\/state\/reeve\/create-\d+\.journal\.json$/);
-  assert.match(harness.files.texts.get(path) ?? '', /"kind":"create"/);
+  assert.match(path, /^\/state\/reeve\/reshard-\d+\.journal\.json$/);
+  assert.match(harness.files.texts.get(path) ?? '', /"kind":"reshard"/);
 });
 
 test('rebalance gives an added, empty primary its share, and then has nothing to do', async () => {
-  const { harness } = await cluster(3);
+  const harness = cluster(3);
   const [address] = harness.addServers(1, 4);
   ok(await harness.run(`redis add-node 10.0.0.1:6379 --node ${address} --yes`));
   ok(await harness.run('redis rebalance 10.0.0.1:6379 --use-empty --yes'));
@@ -188,14 +184,14 @@ test('rebalance gives an added, empty primary its share, and then has nothing to
 });
 
 test('del-node drains a primary and takes it out', async () => {
-  const { harness } = await cluster(4);
+  const harness = cluster(4);
   ok(await harness.run('redis del-node 10.0.0.1:6379 --node 10.0.0.4:6379 --yes'));
   const { shards } = ok(await harness.run('redis status 10.0.0.1:6379 --json')).json() as { shards: unknown[] };
   assert.equal(shards.length, 3);
 });
 
 test('failover promotes a replica, and --spread is its own operation', async () => {
-  const { harness } = await cluster(6, '--replicas 1');
+  const harness = cluster(3, 3);
   const before = ok(await harness.run('redis status 10.0.0.1:6379 --json')).json() as {
     shards: { primary: { id: string }; replicas: { id: string }[] }[];
   };
@@ -208,27 +204,22 @@ test('failover promotes a replica, and --spread is its own operation', async () 
 });
 
 test('host names are resolved, in addresses, nodes and annotations', async () => {
-  const harness = new Harness();
-  harness.addServers(3);
-  ok(
-    await harness.run(
-      'redis create h1.example:6379 h2.example:6379 h3.example:6379 --annotate h1.example=zone=a --yes',
-    ),
-  );
+  const harness = cluster(3);
+  ok(await harness.run('redis reshard h1.example:6379 --to h2.example:6379 --slots 5 --dry-run'));
   const status = ok(await harness.run('redis status h1.example:6379 --annotate h1.example:6379=zone=a'));
-  assert.match(status.out, /STATE +ZONE\n/);
+  assert.match(status.out, /MEMORY +ZONE +FLAGS\n/);
   assert.match(status.out, /10\.0\.0\.1:6379 .* a\n/);
 });
 
 test('watch prints what changed, a line each, and ends with Ctrl-C', async () => {
-  const { harness } = await cluster(6, '--replicas 1');
+  const harness = cluster(3, 3);
   let looks = 0;
   let send = () => {};
   harness.beforeCall = (text) => {
     if (text !== 'CLUSTER NODES') return;
     looks++;
     if (looks === 10) harness.model.pause(harness.model.servers[0] as (typeof harness.model.servers)[number]);
-    if (looks > 200) send();
+    if (looks === 200) send();
   };
   const { code, out } = await harness.run('redis watch 10.0.0.2:6379', {
     interrupt: (sending) => {

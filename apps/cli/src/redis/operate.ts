@@ -28,6 +28,7 @@ import type { operationOptions, outputOptions } from './options.ts';
 import { rollbackGoal, rollbackOperation, rollbackSteps } from './rollback.ts';
 import { type OperationOutcome, printOutcome, printProposal } from './outcome.ts';
 import { mustSeeSomething, type Session } from './session.ts';
+import { settle } from './settle.ts';
 
 export type OperationValues = Values<typeof operationOptions & typeof outputOptions>;
 
@@ -71,8 +72,12 @@ export async function operate<Request, Goal>(
   );
   try {
     const outcome = await runAsked(operating, environment, request);
+    const settled =
+      outcome.status === 'reached'
+        ? { ...outcome, view: await settle(outcome.view, () => session.observe(), io.ports.clock, signal) }
+        : outcome;
     progress.end();
-    return printOutcome(io, values.json, operating.verb, outcome);
+    return printOutcome(io, values.json, operating.verb, settled);
   } finally {
     progress.end();
   }
