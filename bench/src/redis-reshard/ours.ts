@@ -1,0 +1,74 @@
+/**
+ * Our side of the race, in a process of its own for each run, as the command line would have: everything is loaded,
+ * nothing connected and no code warm when the clock starts.
+ */
+import {
+  connectRedis,
+  createOperation,
+  type Endpoint,
+  type Environment,
+  type Operation,
+  type Pace,
+  redisHandlers,
+  reshardOperation,
+  runOperation,
+} from '@reeve/redis';
+import { localExecutor, systemPorts } from '@reeve/runtime';
+
+export type OurOrder =
+  | {
+      readonly order: 'reshard';
+      readonly seeds: readonly Endpoint[];
+      readonly to: string;
+      readonly slots: number;
+      readonly pace: Pace;
+    }
+  | { readonly order: 'create'; readonly endpoints: readonly Endpoint[]; readonly replicas: number };
+
+export interface OurAnswer {
+  readonly ms: number;
+  readonly status: string;
+  readonly detail: string;
+}
+
+async function timed<Request, Goal>(
+  operation: Operation<Request, Goal>,
+  request: Request,
+  seeds: readonly Endpoint[],
+): Promise<OurAnswer> {
+  const began = performance.now();
+  const redis = connectRedis({}, systemPorts);
+  const notes: string[] = [];
+  const environment: Environment = {
+    redis,
+    ports: systemPorts,
+    executor: localExecutor(redisHandlers, { redis, clock: systemPorts.clock, random: systemPorts.random }),
+    seeds,
+    signal: new AbortController().signal,
+    report: (event) => {
+      if (event.event === 'ended') notes.push(`${event.command.type} ${event.status} ${event.message ?? ''}`);
+    },
+  };
+  const result = await runOperation(operation, request, environment, {
+    approve: async (proposal) => proposal.digest,
+    begin: async () => undefined,
+  });
+  const ms = performance.now() - began;
+  await redis.close();
+  return { ms, status: result.status, detail: [JSON.stringify({ ...result, view: undefined }), ...notes].join(' | ') };
+}
+
+function obey(order: OurOrder): Promise<OurAnswer> {
+  if (order.order === 'create') {
+    const request = { endpoints: order.endpoints, replicasPerPrimary: order.replicas, spreadBy: [] };
+    return timed(createOperation, request, order.endpoints);
+  }
+  const { to, slots, pace, seeds } = order;
+  return timed(reshardOperation, { slots, to, from: 'all' as const, engine: 'auto' as const, pace }, seeds);
+}
+
+process.on('message', (order: OurOrder) => {
+  void obey(order).then((answer) => process.send?.(answer));
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.('ready');

@@ -1,0 +1,67 @@
+/** One racer on one freshly made stage, with the measuring client running all the time. */
+import type { Product } from '@reeve/rig';
+import { serverCheck } from '@reeve/rig';
+import { Child } from './child.ts';
+import type { LoadOptions, LoadReport, VerifyReport } from './load-client.ts';
+import { type Racer, SLOTS } from './racers.ts';
+import { type Dataset, prepare, slotsMoved } from './stage.ts';
+
+export interface Race {
+  readonly product: Product;
+  readonly dataset: string;
+  readonly racer: string;
+  readonly ms: number;
+  /** The client while the racer was at work. */
+  readonly client: LoadReport;
+  readonly lost: number;
+}
+
+const WRITES_PER_SECOND = 2_000;
+/** Keys the client writes to when the dataset has none. */
+const KEYS_OF_EMPTY = 1_000;
+const WARM_UP_MS = 700;
+const AGREE_MS = 30_000;
+
+export async function race(product: Product, dataset: Dataset, racer: Racer): Promise<Race> {
+  const stage = await prepare(product, dataset);
+  const client = new Child('./load-client.ts');
+  try {
+    const options: LoadOptions = {
+      endpoints: stage.cluster.endpoints,
+      perSecond: WRITES_PER_SECOND,
+      keys: dataset.keys || KEYS_OF_EMPTY,
+      valueBytes: dataset.valueBytes || 16,
+    };
+    await client.ask({ order: 'start', options });
+    await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
+    const ms = await racer.race(stage, async () => {
+      await client.ask({ order: 'report' }); // what was before does not count
+    });
+    const during = await client.ask<LoadReport>({ order: 'report' });
+    const { report: after, verified } = await client.ask<{ report: LoadReport; verified: VerifyReport }>({
+      order: 'finish',
+    });
+    await until(async () => (await slotsMoved(stage)) === SLOTS);
+    const check = await serverCheck(product, stage.seed);
+    if (check.code !== 0) throw new Error(`${racer.name}: the cluster is not in order: ${check.output.slice(-400)}`);
+    return {
+      product,
+      dataset: dataset.name,
+      racer: racer.name,
+      ms,
+      client: { ...during, errors: [...during.errors, ...after.errors] },
+      lost: verified.wrong,
+    };
+  } finally {
+    await client.end();
+    await stage.cluster.stop();
+  }
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + AGREE_MS;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error('the nodes do not agree that the slots are moved');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
