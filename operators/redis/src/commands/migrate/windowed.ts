@@ -112,21 +112,21 @@ class WindowedMove {
     if (window.length === 0) return;
     await openSlots(this.#migration, window);
     const conflicting = new Set<number>();
-    const emptyOne = async (slot: number): Promise<void> => {
-      if ((await this.#mover.empty(slot, seen.get(slot))) === 'conflict') conflicting.add(slot);
+    const emptyOne = async (slot: number, lookedAt?: LookedAt): Promise<void> => {
+      if ((await this.#mover.empty(slot, lookedAt)) === 'conflict') conflicting.add(slot);
     };
     let moving = window;
     if (this.#pacing.slotsAtOnce) {
-      await settleAll(moving.map(emptyOne));
+      await settleAll(moving.map((slot) => emptyOne(slot, seen.get(slot))));
     } else {
       for (const [index, slot] of window.entries()) {
         if (this.#migration.signal.aborted) {
           const back = await this.#takeBack(window.slice(index));
           moving = window.filter((candidate) => !back.has(candidate));
-          for (const left of moving.slice(index)) await emptyOne(left);
+          for (const left of moving.slice(index)) await emptyOne(left, seen.get(left));
           break;
         }
-        await emptyOne(slot);
+        await emptyOne(slot, seen.get(slot));
       }
     }
     await this.#handOverWhenEmpty(
@@ -158,7 +158,8 @@ class WindowedMove {
           `slots ${formatSlots(rangesOf(held))} do not get empty on the source: keys appear in them, or are in a database other than 0`,
         );
       }
-      await settleAll(held.map(emptyOne));
+      // Listed anew: what is there now came after the look.
+      await settleAll(held.map((slot) => emptyOne(slot)));
       slots = slots.filter((slot) => !conflicting.has(slot));
     }
     await this.#handOverEmpty(slots);
