@@ -27,6 +27,8 @@ export interface SetEpochs extends RedisCommandBase {
 export interface Meet extends RedisCommandBase {
   readonly type: 'meet';
   readonly pairs: readonly { readonly from: NodeRef; readonly to: NodeRef; readonly toBusPort: number }[];
+  /** Also where they know each other: `to` learns the slots and role of `from` at once. */
+  readonly evenIfKnown?: true;
 }
 
 /** CLUSTER REPLICATE. Evidence: the node owns no slot (and, when `mustBeEmpty`, holds no key), live. */
@@ -48,6 +50,8 @@ export interface MigrateSlots extends RedisCommandBase {
   readonly slots: string;
   /** Every other primary: told the new owner (SETSLOT NODE) by the windowed engine. */
   readonly others: readonly NodeRef[];
+  /** Ids that stood for source or target before a failover: open marks that name them are of this move, and set anew. */
+  readonly formerly?: readonly NodeId[];
   readonly engine: Engine;
   readonly pace: Pace;
 }

@@ -26,6 +26,7 @@ export const meetHandler = handlerFor<Meet>('meet', async (command, context) => 
     [...byFrom.values()].map(async ({ from, to }) => {
       const { others } = await tableOf(context, from);
       const unknown = to.filter((pair) => {
+        if (command.evenIfKnown) return true;
         const line = others.find((other) => other.id === pair.to.id);
         return !line?.linkUp || line.host !== pair.to.endpoint.host || line.port !== pair.to.endpoint.port;
       });

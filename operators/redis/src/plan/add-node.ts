@@ -6,9 +6,11 @@ import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots } from '../api/slots.ts';
 import { type ClusterView, type Endpoint, formatEndpoint, type NodeId } from '../api/view.ts';
 import { bestPrimaryFor } from './add-node-placement.ts';
+import { checkCluster } from './check.ts';
 import { placedMembers } from './check-placement.ts';
 import { newcomerProblems } from './add-node-newcomer.ts';
 import { isInSync } from './failover.ts';
+import { greetAgain } from './greet-again.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
 import { checkGate, toleratedReasons } from './moves-gate.ts';
 import { lineAbout } from './moves-view.ts';
@@ -192,7 +194,7 @@ function planAddNode(
     const ids = apart.map((member) => member.id);
     return wait('Handshake', `${nodeName(view, node.id)} and ${nodeNames(view, ids)} get to know each other`, ids);
   }
-  if (goal.as === 'primary') return { commands: [] };
+  if (goal.as === 'primary') return settle(goal, view, now);
 
   const primary = goal.primaryId === undefined ? undefined : presentPrimary(view, goal.primaryId);
   if (!primary) return wait('PrimaryUnavailable', 'its primary cannot be read', [goal.primaryId ?? '']);
@@ -211,9 +213,29 @@ function planAddNode(
   const unaware = reported(view).filter((member) => lineAbout(member, node.id)?.primaryId !== primary.id);
   if (unaware.length > 0) {
     const ids = unaware.map((member) => member.id);
+    const greeting = greetAgain(view);
+    if (greeting) return go(greeting);
     return wait('GossipAgreement', `${nodeNames(view, ids)} hear whom the new node follows`, ids);
   }
-  return { commands: [] };
+  return settle(goal, view, now);
+}
+
+const UNSETTLED: readonly FindingCode[] = ['VIEWS_DIFFER', 'ROLES_DIFFER', 'MEMBERSHIP_DIFFERS', 'STATE_FAIL'];
+
+/** Joined means that the new node sees what the others see and serves: else the next operation would refuse to begin. */
+function settle(goal: AddNodeGoal, view: ClusterView, now: number): Plan<RedisCommand> {
+  const open = checkCluster(view).filter(({ code, nodes }) => UNSETTLED.includes(code) && nodes.includes(goal.id));
+  if (open.length === 0) return { commands: [] };
+  const greeting = greetAgain(view);
+  return {
+    commands: greeting ? [greeting] : [],
+    waitingFor: open.map(({ code, message, nodes }) => ({
+      reason: 'Settling',
+      message: `${code}: ${message}`,
+      subjects: nodes,
+    })),
+    wakeAt: now + LOOK_AGAIN_MS,
+  };
 }
 
 function overtaken(message: string, id: NodeId): Plan<RedisCommand> {
