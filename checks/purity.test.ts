@@ -15,7 +15,8 @@ test('module-level mutable state is found, local state is not', () => {
   assert.match(problemsOf('export let count = 0;').join(), /mutable/);
   assert.match(problemsOf('const cache = new Map<string, number>();').join(), /starts empty/);
   assert.match(problemsOf('const list: string[] = [];').join(), /starts empty/);
-  assert.deepEqual(problemsOf('const none: readonly string[] = [];\nconst NO_OPTIONS = {};'), []);
+  assert.deepEqual(problemsOf('const none: readonly string[] = [];\nconst NO_OPTIONS = {};\nconst n: Needs = {};'), []);
+  assert.match(problemsOf('const seen: Record<string, number> = {};').join(), /starts empty/);
   assert.deepEqual(
     problemsOf("const names = new Set(['a']);\nfunction f() { let n = 0; const m = new Map(); return [n, m]; }"),
     [],

@@ -17,7 +17,7 @@ const rules: readonly { readonly pattern: RegExp; readonly topLevelOnly: boolean
     message: 'module-level collection that starts empty is mutable state',
   },
   {
-    pattern: /\bconst\s+[\w$]+\s*:(?![^=;]*\breadonly\b)[^=;]*=\s*(?:\[\s*\]|\{\s*\})\s*;/gi,
+    pattern: /\bconst\s+[\w$]+\s*:(?![^=;]*\breadonly\b)[^=;]*(?:=\s*\[\s*\]|\bRecord\b[^=;]*=\s*\{\s*\})\s*;/gi,
     topLevelOnly: true,
     message: 'module-level collection that starts empty is mutable state',
   },

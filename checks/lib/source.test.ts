@@ -22,6 +22,7 @@ test('static, dynamic and type imports and re-exports are found; text that looks
     "type E = import('./e.ts').E;",
     "// import './no.ts'",
     'const s = "import \'./no.ts\'";',
+    "const b = Buffer.from('no'); from('no');",
   ].join('\n');
   assert.deepEqual(
     importsOf(text).map(({ name, line }) => `${line} ${name}`),

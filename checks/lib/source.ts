@@ -27,7 +27,9 @@ export function readSources(paths: readonly string[]): readonly SourceFile[] {
 }
 
 export const isTypeScript = (path: string): boolean => path.endsWith('.ts');
-export const isTest = (path: string): boolean => path.endsWith('.test.ts') || /(^|\/)tests\//.test(path);
+/** Tests and what only tests use: beside the sources as `testing.ts` or `x-testing.ts`, or in a folder `tests`. */
+export const isTest = (path: string): boolean =>
+  path.endsWith('.test.ts') || /[/-]testing\.ts$/.test(path) || /(^|\/)tests\//.test(path);
 
 /** After one of these a slash begins a regular expression, not a division. */
 const beforeRegex =
@@ -136,7 +138,7 @@ export function lineAt(text: string, offset: number): number {
 export function importsOf(text: string): readonly { readonly name: string; readonly line: number }[] {
   const { code, withoutComments } = blank(text);
   const found: { name: string; line: number }[] = [];
-  for (const match of code.matchAll(/\b(?:from|import)\b\s*\(?\s*(['"])/g)) {
+  for (const match of code.matchAll(/(?<![.\w$])(?:from\s*|import\s*\(?\s*)(['"])/g)) {
     const open = match.index + match[0].length;
     const close = withoutComments.indexOf(match[1] as string, open);
     found.push({ name: withoutComments.slice(open, close), line: lineAt(text, open) });

@@ -180,7 +180,7 @@ export class Harness {
     const answers = [...(options.answers ?? [])];
     const listeners = new Set<() => void>();
     options.interrupt?.(() => {
-      for (const listener of [...listeners]) listener();
+      for (const listener of listeners) listener();
     });
     const io: Io = {
       out: (text) => {
