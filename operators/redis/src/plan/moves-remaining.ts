@@ -18,6 +18,8 @@ export interface MovePair {
   readonly source: NodeRef;
   readonly target: NodeRef;
   readonly slots: SlotRanges;
+  /** Ids before a failover that open marks of these slots still name. */
+  readonly formerly: readonly NodeId[];
   readonly why: string;
 }
 
@@ -49,14 +51,20 @@ class Work {
   unsettled: SlotRanges = [];
   readonly disagreeing = new Set<NodeId>();
 
-  addPair(source: ReportedNode, target: ReportedNode, slots: SlotRanges, why: string): void {
+  addPair(source: ReportedNode, target: ReportedNode, slots: SlotRanges, sides: readonly Side[], why: string): void {
     if (countSlots(slots) === 0) return;
     const name = `${source.id} ${target.id}`;
     const before = this.pairs.get(name);
+    const marks = [...source.report.value.self.migrating, ...target.report.value.self.importing];
+    const peers = marks.filter((mark) => hasSlot(slots, mark.slot)).map((mark) => mark.peer);
+    const formerly = peers.filter(
+      (peer) => peer !== source.id && peer !== target.id && sides.some((side) => side.ids.has(peer)),
+    );
     this.pairs.set(name, {
       source: refOf(source),
       target: refOf(target),
       slots: unionSlots(before?.slots ?? [], slots),
+      formerly: [...new Set([...(before?.formerly ?? []), ...formerly])].sort(),
       why: before?.why ?? why,
     });
   }
@@ -92,7 +100,8 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
       continue;
     }
     pending = unionSlots(pending, claim.slots);
-    if (target.now) work.addPair(claim.node, target.now, claim.slots, whyMove(view, move, claim.node));
+    if (target.now)
+      work.addPair(claim.node, target.now, claim.slots, [source, target], whyMove(view, move, claim.node));
   }
   const arrived = minusSlots(ofTarget, pending);
   finishOpen(view, source, target, arrived, work);
@@ -134,12 +143,14 @@ function finishOpen(view: ClusterView, source: Side, target: Side, arrived: Slot
     source.now,
     target.now,
     minusSlots(intersectSlots(forward, arrived), backward),
+    [source, target],
     `the last step of moving these slots to ${name} is missing`,
   );
   work.addPair(
     target.now,
     source.now,
     intersectSlots(backward, arrived),
+    [source, target],
     `these slots are half moved away from ${name}: they are finished first, then taken back whole`,
   );
 }

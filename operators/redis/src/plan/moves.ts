@@ -11,7 +11,7 @@ import type { ClusterView, NodeId, NodeRef } from '../api/view.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
 import { type MovePair, remainingWork } from './moves-remaining.ts';
 import { atomicJobs, inDoubt, mainCluster, slotsFromText, unreadMembers } from './moves-view.ts';
-import { compareText, nodeName, nodeOf, refOf, replicasOf, reported, reportedPrimaries } from './topology.ts';
+import { compareText, nodeName, refOf, replicasOf, reported, reportedPrimaries } from './topology.ts';
 
 export type { MoveGoal, SlotMove } from './moves-goal.ts';
 
@@ -149,7 +149,7 @@ function pairCommands(
     const slots = minusSlots(pair.slots, ours);
     if (countSlots(slots) === 0) continue;
     if (busy.some(({ source, target }) => source === pair.source.id && target === pair.target.id)) continue;
-    if (oneTaskPerNode(goal, view, pair)) {
+    if (oneTaskPerNode(goal)) {
       if (taken.has(pair.source.id) || taken.has(pair.target.id)) continue;
       taken.add(pair.source.id).add(pair.target.id);
     }
@@ -158,14 +158,9 @@ function pairCommands(
   return commands;
 }
 
-function oneTaskPerNode(goal: MoveGoal, view: ClusterView, pair: MovePair): boolean {
-  if (goal.engine === 'windowed' || goal.engine === 'atomic') return false;
-  return [pair.source, pair.target].some(({ id }) => {
-    const node = nodeOf(view, id);
-    if (!node?.report.known) return false;
-    const { atomicMigration, redisAtomicMigration } = node.report.value.server.capabilities;
-    return redisAtomicMigration && !atomicMigration;
-  });
+/** Redis takes one atomic task at a time, on either side. Valkey and MIGRATE know no such limit. */
+function oneTaskPerNode(goal: MoveGoal): boolean {
+  return goal.engine === 'redis-atomic';
 }
 
 function migrateCommand(goal: MoveGoal, view: ClusterView, pair: MovePair, slots: SlotRanges): MigrateSlots {
@@ -175,6 +170,7 @@ function migrateCommand(goal: MoveGoal, view: ClusterView, pair: MovePair, slots
     target: pair.target,
     slots: formatSlots(slots),
     others: otherPrimaries(view, [pair.source.id, pair.target.id]),
+    ...(pair.formerly.length > 0 ? { formerly: pair.formerly } : {}),
     engine: goal.engine,
     pace: goal.pace,
     why: pair.why,

@@ -40,8 +40,9 @@ export async function survey(command: MigrateSlots, context: RedisContext): Prom
   mustBePrimary(command.source, source.self);
   mustBePrimary(command.target, target.self);
   for (const other of others) mustNotTouch(other, wanted);
-  mustBeOpenOnlyTowards(command.source, wanted, source.self.migrating, command.target.id);
-  mustBeOpenOnlyTowards(command.target, wanted, target.self.importing, command.source.id);
+  const formerly = command.formerly ?? [];
+  mustBeOpenOnlyTowards(command.source, wanted, source.self.migrating, [command.target.id, ...formerly]);
+  mustBeOpenOnlyTowards(command.target, wanted, target.self.importing, [command.source.id, ...formerly]);
   refuseOpen(command.source, wanted, source.self.importing);
   refuseOpen(command.target, wanted, target.self.migrating);
   return { wanted, source, target, ...sort(command, wanted, source, target) };
@@ -112,10 +113,15 @@ function refuseOpen(node: NodeRef, wanted: SlotRanges, open: readonly OpenSlot[]
   throw new StaleEvidence(`slots ${formatSlots(touched)} are open on ${nameOf(node)} for another move`);
 }
 
-function mustBeOpenOnlyTowards(node: NodeRef, wanted: SlotRanges, open: readonly OpenSlot[], peer: NodeId): void {
+function mustBeOpenOnlyTowards(
+  node: NodeRef,
+  wanted: SlotRanges,
+  open: readonly OpenSlot[],
+  peers: readonly NodeId[],
+): void {
   refuseOpen(
     node,
     wanted,
-    open.filter((slot) => slot.peer !== peer),
+    open.filter((slot) => !peers.includes(slot.peer)),
   );
 }
