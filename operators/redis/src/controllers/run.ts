@@ -100,5 +100,10 @@ export async function resumeOperation<Request, Goal>(
   journal: Journal | undefined,
 ): Promise<LoopEnd> {
   await journal?.append({ entry: 'resumed' });
-  return pursue(operation, goal, environment, journal);
+  return pursue(operation, renewed(goal, environment.ports.clock.now()), environment, journal);
+}
+
+/** A time limit that a goal carries begins anew: a goal may be resumed days after it was set. */
+function renewed<Goal>(goal: Goal, now: number): Goal {
+  return typeof goal === 'object' && goal !== null && 'startedAt' in goal ? { ...goal, startedAt: now } : goal;
 }

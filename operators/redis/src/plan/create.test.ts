@@ -222,15 +222,13 @@ test('then every pair meets once; handshakes that run are waited for, lost ones 
       ...node,
       report: (report) => ({
         ...report,
-        others: prepared
-          .slice(i + 1)
-          .map((other) => ({
-            ...report.self,
-            id: idOf(`x${i}${other.host}`),
-            host: other.host,
-            flags: ['handshake'],
-            slots: [],
-          })),
+        others: prepared.slice(i + 1).map((other) => ({
+          ...report.self,
+          id: idOf(`x${i}${other.host}`),
+          host: other.host,
+          flags: ['handshake'],
+          slots: [],
+        })),
       }),
     }),
   );
