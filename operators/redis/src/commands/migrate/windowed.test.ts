@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { entryWith, keyIn, TestCluster } from '../../../tests/migrate/test-cluster.ts';
+
+function codeOf(outcome: { readonly status: string; readonly code?: string }): string {
+  return outcome.code ?? outcome.status;
+}
+
+/** Opens a slot between source and target, as a move that broke off leaves it. */
+function openSlot(cluster: TestCluster, slot: number): void {
+  cluster.call(3, 'CLUSTER', 'SETSLOT', String(slot), 'IMPORTING', cluster.ref(0).id);
+  cluster.call(0, 'CLUSTER', 'SETSLOT', String(slot), 'MIGRATING', cluster.ref(3).id);
+}
+
+describe('the windowed engine', () => {
+  it('has no more slots open at once than its windows', async () => {
+    for (const [pace, most] of [
+      ['gentle', 16],
+      ['fast', 128],
+    ] as const) {
+      const cluster = new TestCluster();
+      for (let slot = 0; slot < 300; slot += 3) cluster.fill(0, slot, 2);
+      let largest = 0;
+      const port = cluster.watched(() => {
+        largest = Math.max(largest, new Set(cluster.open()).size);
+      });
+      assert.equal((await cluster.migrate(cluster.command('0-299', { pace }), { port })).status, 'done');
+      assert.ok(largest > 0 && largest <= most, `${pace}: ${largest} open`);
+    }
+  });
+
+  it('opens the target first and hands over the target first', async () => {
+    const cluster = new TestCluster();
+    cluster.fill(0, 4, 3);
+    const steps: string[] = [];
+    const port = cluster.watched((label, detail) => {
+      if (label === 'CLUSTER SETSLOT')
+        steps.push(detail.replace(/^127.0.0.1:(\d+) CLUSTER SETSLOT 4 (\w+).*/, '$1 $2'));
+      if (label === 'MIGRATE') steps.push('keys');
+    });
+    await cluster.migrate(cluster.command('4'), { port });
+    assert.deepEqual(steps, [
+      '7004 IMPORTING',
+      '7001 MIGRATING',
+      'keys',
+      '7004 NODE',
+      '7001 NODE',
+      '7002 NODE',
+      '7003 NODE',
+    ]);
+  });
+
+  it('takes keys along that clients add while a slot is being emptied', async () => {
+    const cluster = new TestCluster();
+    cluster.fill(0, 8, 5);
+    let added = 0;
+    const port = cluster.watched((label) => {
+      // As a script on the source could: a new key in a slot whose keys are just leaving.
+      if (label === 'MIGRATE' && added < 3) {
+        cluster.servers[0]?.databases[0]?.set(keyIn(8, 100 + added), entryWith('late'));
+        added++;
+      }
+    });
+    assert.equal((await cluster.migrate(cluster.command('8'), { port })).status, 'done');
+    assert.equal(cluster.held(3).size, 8);
+    assert.equal(cluster.held(0).size, 0);
+  });
+
+  it('makes good a MIGRATE that broke off with keys on both sides', async () => {
+    for (const acknowledged of [0, 2, 4]) {
+      const cluster = new TestCluster();
+      const values = cluster.fill(0, 8, 10);
+      cluster.model.breakNextMigrate(cluster.servers[0]!, { restored: 4, acknowledged });
+      assert.equal((await cluster.migrate(cluster.command('8'))).status, 'done');
+      assert.deepEqual(new Map([...cluster.held(3)].sort()), new Map([...values].sort()));
+      assert.equal(cluster.held(0).size, 0);
+    }
+  });
+
+  it('keeps what a client wrote to the source after a MIGRATE broke off', async () => {
+    const cluster = new TestCluster();
+    cluster.fill(0, 8, 10);
+    cluster.model.breakNextMigrate(cluster.servers[0]!, { restored: 4, acknowledged: 0 });
+    let written = false;
+    const port = cluster.watched((label) => {
+      if (label !== 'CLUSTER MYID' || written) return; // the engine looks for the target after the break
+      written = true;
+      cluster.call(0, 'SET', keyIn(8, 1), 'written after the break');
+    });
+    assert.equal((await cluster.migrate(cluster.command('8'), { port })).status, 'done');
+    assert.equal(written, true);
+    assert.equal(cluster.held(3).get(keyIn(8, 1)), 'written after the break');
+  });
+
+  it('overwrites an equal copy that an earlier move left', async () => {
+    const cluster = new TestCluster();
+    const values = cluster.fill(0, 8, 3);
+    openSlot(cluster, 8);
+    cluster.model.breakNextMigrate(cluster.servers[0]!, { restored: 2, acknowledged: 0 });
+    assert.throws(
+      () => cluster.call(0, 'MIGRATE', '127.0.0.1', '7004', '', '0', '1000', 'KEYS', ...values.keys()),
+      /IOERR/,
+    );
+    assert.equal((await cluster.migrate(cluster.command('8'))).status, 'done');
+    assert.deepEqual(new Map([...cluster.held(3)].sort()), new Map([...values].sort()));
+  });
+
+  it('overwrites nothing when two copies differ: the slot stays open, the others move', async () => {
+    const cluster = new TestCluster();
+    cluster.fill(0, 8, 3);
+    const others = cluster.fill(0, 9, 3);
+    openSlot(cluster, 8);
+    cluster.servers[3]?.databases[0]?.set(keyIn(8, 1), entryWith('of the target'));
+    const outcome = await cluster.migrate(cluster.command('8-9'));
+    assert.equal(codeOf(outcome), 'KEY_CONFLICT');
+    assert.match(outcome.status === 'failed' ? outcome.message : '', /slot 8: 1 keys differ/);
+    assert.equal(cluster.held(0).get(keyIn(8, 1)), '8:1'.padEnd(20, '.'));
+    assert.equal(cluster.held(3).get(keyIn(8, 1)), 'of the target');
+    assert.deepEqual([...new Set(cluster.open())], [8]);
+    assert.equal(cluster.owns(0, 8), true);
+    assert.equal(cluster.owns(3, 9), true);
+    for (const key of others.keys()) assert.equal(cluster.held(3).has(key), true);
+  });
+
+  it('waits for a target that restarts', async () => {
+    const cluster = new TestCluster({ nodeTimeoutMs: 60_000 });
+    const values = cluster.fill(0, 8, 10);
+    const target = cluster.servers[3]!;
+    let killedAt = 0;
+    const port = cluster.watched((label) => {
+      if (label === 'MIGRATE' && killedAt === 0) {
+        killedAt = cluster.clock.now();
+        cluster.model.kill(target);
+      } else if (killedAt > 0 && target.process === 'down' && cluster.clock.now() > killedAt + 2_000) {
+        cluster.model.restart(target);
+      }
+    });
+    assert.equal((await cluster.migrate(cluster.command('8'), { port })).status, 'done');
+    assert.deepEqual(new Map([...cluster.held(3)].sort()), new Map([...values].sort()));
+  });
+
+  it('gives up on a target that stays away, with no key lost', async () => {
+    const cluster = new TestCluster({ nodeTimeoutMs: 60_000 });
+    const values = cluster.fill(0, 8, 10);
+    const port = cluster.watched((label) => {
+      if (label === 'MIGRATE') cluster.model.kill(cluster.servers[3]!);
+    });
+    assert.equal(codeOf(await cluster.migrate(cluster.command('8'), { port })), 'MIGRATE_BROKEN_OFF');
+    assert.deepEqual(new Map([...cluster.held(0)].sort()), new Map([...values].sort()));
+  });
+
+  it('says that the target is full', async () => {
+    const cluster = new TestCluster({ maxMemory: 400 });
+    const values = cluster.fill(0, 8, 20);
+    assert.equal(codeOf(await cluster.migrate(cluster.command('8'))), 'TARGET_FULL');
+    assert.equal(cluster.held(0).size + cluster.held(3).size, values.size);
+  });
+
+  describe('with big keys', () => {
+    it('moves a slot with a big key last, the big key alone', async () => {
+      const cluster = new TestCluster();
+      cluster.fill(0, 3, 4);
+      cluster.servers[0]?.databases[0]?.set(keyIn(3, 1), entryWith('big', 5_000_000));
+      cluster.fill(0, 4, 4);
+      const batches: number[] = [];
+      const port = cluster.watched((label, detail) => {
+        if (label === 'MIGRATE') batches.push(detail.split(' KEYS ')[1]?.split(' ').length ?? 0);
+      });
+      assert.equal((await cluster.migrate(cluster.command('3-5', { pace: 'gentle' }), { port })).status, 'done');
+      assert.deepEqual(batches, [4, 3, 1]);
+      assert.equal(cluster.held(3).size, 8);
+    });
+
+    for (const pace of ['gentle', 'fast'] as const) {
+      it(`leaves a slot whose key cannot be moved safely, closed (${pace})`, async () => {
+        const cluster = new TestCluster();
+        cluster.fill(0, 3, 4);
+        cluster.servers[0]?.databases[0]?.set(keyIn(3, 1), entryWith('giant', 400_000_000));
+        const others = cluster.fill(0, 4, 4);
+        const outcome = await cluster.migrate(cluster.command('3-5', { pace }));
+        assert.equal(codeOf(outcome), 'BIG_KEY');
+        assert.equal(cluster.owns(0, 3), true);
+        assert.deepEqual(cluster.open(), []);
+        assert.equal(cluster.held(0).size, 4);
+        assert.deepEqual(new Map([...cluster.held(3)].sort()), new Map([...others].sort()));
+      });
+    }
+  });
+
+  describe('when it is stopped', () => {
+    it('begins nothing new and leaves nothing open', async () => {
+      for (const pace of ['gentle', 'fast'] as const) {
+        const cluster = new TestCluster();
+        const values = new Map<string, string>();
+        for (let slot = 0; slot < 400; slot++) for (const [k, v] of cluster.fill(0, slot, 1)) values.set(k, v);
+        const stop = new AbortController();
+        let migrated = 0;
+        const port = cluster.watched((label) => {
+          if (label === 'MIGRATE' && ++migrated === 20) stop.abort();
+        });
+        const outcome = await cluster.migrate(cluster.command('0-399', { pace }), { port, signal: stop.signal });
+        assert.equal(codeOf(outcome), 'INTERRUPTED');
+        assert.deepEqual(cluster.open(), []);
+        assert.equal(cluster.held(0).size + cluster.held(3).size, values.size);
+        assert.ok(cluster.owns(3, 0) && cluster.owns(0, 399), 'some went, most stayed');
+      }
+    });
+
+    it('does not cut off a key that a redirected client wrote to the target', async () => {
+      const cluster = new TestCluster();
+      for (let slot = 0; slot < 16; slot++) cluster.fill(0, slot, 1);
+      const stop = new AbortController();
+      const port = cluster.watched((label) => {
+        if (label !== 'MIGRATE' || stop.signal.aborted) return;
+        stop.abort();
+        // Slot 9 is open: a key that the source does not have is written to the target.
+        cluster.servers[3]?.databases[0]?.set(keyIn(9, 77), entryWith('redirected'));
+      });
+      await cluster.migrate(cluster.command('0-15', { pace: 'gentle' }), { port, signal: stop.signal });
+      assert.deepEqual(cluster.open(), []);
+      assert.equal(cluster.owns(3, 9), true, 'slot 9 was finished');
+      assert.equal(cluster.owns(0, 8), true, 'slot 8 was taken back');
+      assert.equal(cluster.held(3).get(keyIn(9, 77)), 'redirected');
+    });
+  });
+});
