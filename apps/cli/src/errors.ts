@@ -1,4 +1,5 @@
-import { type ErrorCatalog, ReeveError } from '@reeve/runtime';
+import { redisErrors } from '@reeve/redis';
+import { type ErrorCatalog, ReeveError, runtimeErrors } from '@reeve/runtime';
 
 /** Codes of the command line itself. docs/errors.md is made from this. */
 export const cliErrors = {
@@ -40,6 +41,12 @@ export const cliErrors = {
     remedy: 'Resume it (--resume FILE), then undo it with the opposite command.',
   },
 } as const satisfies ErrorCatalog;
+
+/** What to do about an error, whoever raised it; undefined for codes of a server or of a bug. */
+export function remedyOf(code: string): string | undefined {
+  const all: ErrorCatalog = { ...runtimeErrors, ...redisErrors, ...cliErrors };
+  return Object.hasOwn(all, code) ? all[code]?.remedy : undefined;
+}
 
 export type CliErrorCode = keyof typeof cliErrors;
 

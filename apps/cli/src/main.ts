@@ -1,7 +1,7 @@
 /** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
 import { asReeveError, ReeveError } from '@reeve/runtime';
 import { helpText, nearest } from './args.ts';
-import { cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
+import { cliErrors, type ExitCode, exit, exitCodeOf, remedyOf, usage } from './errors.ts';
 import type { Io } from './io.ts';
 import { styleFor } from './output/style.ts';
 import { redisVerbs } from './redis/verbs.ts';
@@ -90,16 +90,15 @@ function fail(io: Io, argv: readonly string[], error: unknown): ExitCode {
   }
   const style = styleFor(io.errIsTerminal, io.env);
   io.err(`${style.red(`reeve: ${known.message}`)} [${known.code}]${trace}\n`);
-  const remedy = (cliErrors as Readonly<Record<string, { readonly remedy: string } | undefined>>)[known.code]?.remedy;
-  if (remedy !== undefined && known.code !== 'USAGE') io.err(`    → ${remedy}\n`);
-  if (known.code === 'USAGE')
-    io.err(
-      `    → reeve ${argv
-        .slice(0, 2)
-        .filter((word) => !word.startsWith('-'))
-        .join(' ')} --help\n`.replace('  --', ' --'),
-    );
+  const remedy = known.code === 'USAGE' ? helpFor(argv) : remedyOf(known.code);
+  if (remedy !== undefined) io.err(`    → ${remedy}\n`);
   return code;
+}
+
+/** The closest help there is. */
+function helpFor([system, name]: readonly string[]): string {
+  const verb = redisVerbs.find(({ spec }) => system === 'redis' && spec.name === `redis ${name ?? ''}`);
+  return `reeve ${verb ? `${verb.spec.name} ` : ''}--help`;
 }
 
 /** For bin/reeve.js: this process's arguments, its terminal, its exit code. */

@@ -9,19 +9,17 @@ import type { Io } from './io.ts';
 
 const DEFAULT_COLUMNS = 80;
 
+/**
+ * A line from the terminal. A visible answer is left to the terminal itself, with its own echo and editing. For a secret
+ * readline takes over, with nowhere to write; the question comes after that, so that not even a fast typist is echoed.
+ */
 function ask(
   question: string,
   { secret, signal }: { readonly secret: boolean; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    process.stderr.write(question);
-    // The answer is echoed by readline, not by the terminal: for a secret it is given nowhere to write.
-    const silent = new Writable({ write: (_chunk, _encoding, written) => written() });
-    const lines = createInterface({
-      input: process.stdin,
-      output: secret ? silent : process.stderr,
-      terminal: secret || process.stdin.isTTY,
-    });
+    const nowhere = new Writable({ write: (_chunk, _encoding, written) => written() });
+    const lines = createInterface({ input: process.stdin, output: nowhere, terminal: secret });
     const onAbort = () => lines.close();
     let answer: string | undefined;
     signal.addEventListener('abort', onAbort, { once: true });
@@ -29,7 +27,7 @@ function ask(
       answer = line;
       lines.close();
     });
-    // In raw mode Ctrl-C does not become a signal by itself.
+    // While readline has the terminal, Ctrl-C is a key and no signal.
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     lines.once('close', () => {
       signal.removeEventListener('abort', onAbort);
@@ -37,6 +35,7 @@ function ask(
       if (signal.aborted) reject(signal.reason as Error);
       else resolve(answer);
     });
+    process.stderr.write(question);
   });
 }
 
@@ -46,7 +45,8 @@ export const systemIo: Io = {
   outIsTerminal: process.stdout.isTTY === true,
   errIsTerminal: process.stderr.isTTY === true,
   inIsTerminal: process.stdin.isTTY === true,
-  columns: () => process.stderr.columns ?? DEFAULT_COLUMNS,
+  // 0 where the terminal does not tell.
+  columns: () => process.stderr.columns || DEFAULT_COLUMNS,
   env: process.env,
   ask,
   onInterrupt(listener) {

@@ -1,7 +1,7 @@
 /** How an operation ended, for people and as JSON, and the exit code that says the same. */
 import { type ClusterView, checkCluster, type Finding, isClean, type Proposal, printDecision } from '@reeve/redis';
 import type { Refusal } from '@reeve/runtime';
-import { type ExitCode, exit } from '../errors.ts';
+import { type ExitCode, exit, remedyOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type Style, styleFor } from '../output/style.ts';
 import { findingsText } from '../output/view.ts';
@@ -105,11 +105,21 @@ function outcomeLines(
     case 'refused':
       return [
         ...outcome.refused.map(({ code, message }) => style.red(`refused: ${message} [${code}]`)),
+        ...remedies(outcome.refused.map(({ code }) => code)),
         ...(outcome.started ? resume(outcome.journal) : ['Nothing was changed.']),
       ];
     case 'stopped':
-      return [style.red(`stopped: ${outcome.message} [${outcome.code}]`), ...resume(outcome.journal)];
+      return [
+        style.red(`stopped: ${outcome.message} [${outcome.code}]`),
+        ...remedies([outcome.code]),
+        ...resume(outcome.journal),
+      ];
     case 'interrupted':
       return [style.yellow('Stopped at a safe place.'), ...resume(outcome.journal)];
   }
+}
+
+/** What to do, once for each code. */
+function remedies(codes: readonly string[]): readonly string[] {
+  return [...new Set(codes.map(remedyOf))].filter((remedy) => remedy !== undefined).map((remedy) => `    → ${remedy}`);
 }
