@@ -13,6 +13,8 @@ export type SlotAction =
       readonly target: NodeId;
       /** Others that have the slot open for themselves: they are not told, and are seen to afterwards. */
       readonly leaveOut: readonly NodeId[];
+      /** Whom the marks still name instead of the target. */
+      readonly formerly: readonly NodeId[];
       readonly why: string;
     }
   | { readonly kind: 'collect'; readonly from: NodeId; readonly owner: NodeId; readonly why: string }
@@ -44,7 +46,9 @@ function nameOf(action: SlotAction): string {
     case 'claim':
       return ['claim', action.owner, ...action.releaseFrom, action.why].join(' ');
     case 'migrate':
-      return ['migrate', action.source, action.target, ...action.leaveOut, action.why].join(' ');
+      return ['migrate', action.source, action.target, ...action.leaveOut, '/', ...action.formerly, action.why].join(
+        ' ',
+      );
     case 'collect':
       return ['collect', action.from, action.owner, action.why].join(' ');
     case 'close':
@@ -68,13 +72,14 @@ function commandOf(view: ClusterView, action: SlotAction, slots: string): RedisC
       return command;
     }
     case 'migrate': {
-      const { source, target, leaveOut, why } = action;
+      const { source, target, leaveOut, formerly, why } = action;
       const command: MigrateSlots = {
         type: 'migrate-slots',
         source: ref(source),
         target: ref(target),
         slots,
         others: otherPrimaries(view, [source, target, ...leaveOut]),
+        ...(formerly.length > 0 ? { formerly } : {}),
         // An open slot is finished the way it was begun.
         engine: 'windowed',
         pace: 'gentle',

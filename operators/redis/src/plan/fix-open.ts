@@ -5,6 +5,7 @@
  * |---|---|
  * | the owner is marked importing | the owner settles it (claim): it has the slot |
  * | owner migrating to T; T importing from it, or T without mark but with keys | finished: moved to T |
+ * | owner migrating to T; T was failed over (follows H, or is gone and only H has keys) | finished: moved to H |
  * | owner migrating to T; T has no keys of it, or T is gone for good | closed on the owner |
  * | owner migrating to T; T has keys but cannot take it (follows somebody, imports from elsewhere) | the owner settles it, then T's keys are collected |
  * | owner migrating to T; T cannot be read and may be alive | waited for |
@@ -18,7 +19,7 @@ import type { ClusterView, NodeId } from '../api/view.ts';
 import type { SlotAction } from './fix-actions.ts';
 import type { Mark, SlotFacts } from './fix-facts.ts';
 import { isFailed, lineAbout } from './moves-view.ts';
-import { members, nodeName, reportedPrimaries } from './topology.ts';
+import { isReported, members, nodeName, nodeOf, reportedPrimaries } from './topology.ts';
 
 export interface OpenVerdict {
   readonly actions: readonly SlotAction[];
@@ -63,35 +64,58 @@ function settleLeaving(view: ClusterView, facts: SlotFacts, mark: Mark, givenUp:
   const { node: owner, peer } = mark;
   const name = nodeName(view, owner);
   const peerName = nodeName(view, peer);
-  const isPrimary = reportedPrimaries(view).some((node) => node.id === peer) && peer !== owner;
-  const keys = keysOn(facts, peer);
-  const theirs = facts.importing.find(({ node }) => node === peer);
-  const canTake =
-    isPrimary && (theirs ? theirs.peer === owner : keys > 0) && !facts.migrating.some(({ node }) => node === peer);
-  if (canTake) {
-    const leaveOut = others(facts, owner).filter((id) => id !== peer);
-    const why = `the move from ${name} to ${peerName} was broken off halfway: it is finished`;
-    return { actions: [{ kind: 'migrate', source: owner, target: peer, leaveOut, why }] };
+  const target = [peer, ...heirsOf(view, facts, owner, peer)].find((id) => canTake(view, facts, owner, peer, id));
+  if (target !== undefined) {
+    const leaveOut = others(facts, owner).filter((id) => id !== target);
+    const standsIn = target === peer ? '' : ` (now ${nodeName(view, target)})`;
+    const why = `the move from ${name} to ${peerName}${standsIn} was broken off halfway: it is finished`;
+    const formerly = target === peer ? [] : [peer];
+    return { actions: [{ kind: 'migrate', source: owner, target, leaveOut, formerly, why }] };
   }
-  if (isPrimary && keys === 0) {
+  const isPrimary = reportedPrimaries(view).some((node) => node.id === peer);
+  if (isPrimary && keysOn(facts, peer) === 0) {
     return { actions: [close(owner, `marked as migrating to ${peerName}, which has taken nothing`)] };
   }
   const member = members(view).find((node) => node.id === peer);
-  const self = reportedPrimaries(view).find((node) => node.id === owner);
-  const line = self ? lineAbout(self, peer) : undefined;
-  const isGone = peer === owner || !line || line.flags.includes('fail') || line.flags.includes('noaddr');
-  if (isGone) return { actions: [close(owner, `marked as migrating to ${peerName}, which is gone`)] };
+  if (peer === owner || isGoneFor(view, owner, peer)) {
+    return { actions: [close(owner, `marked as migrating to ${peerName}, which is gone`)] };
+  }
   if (member && !member.report.known && !isFailed(member) && !givenUp.includes(peer)) {
     return {
       actions: [],
       waiting: {
         reason: 'PeerUnavailable',
-        message: `${name} is moving slot ${facts.slot} to ${peerName}, which cannot be read but is not called failed`,
+        message: `${name} is moving slots to ${peerName}, which cannot be read but is not called failed`,
         subjects: [peer],
       },
     };
   }
   return { actions: [claim(owner, `marked as migrating to ${peerName}, which cannot take it over`)] };
+}
+
+/** Can the slot be moved on to this node: a primary that took part in the move, with no other mark on it? */
+function canTake(view: ClusterView, facts: SlotFacts, owner: NodeId, peer: NodeId, id: NodeId): boolean {
+  if (id === owner || !reportedPrimaries(view).some((node) => node.id === id)) return false;
+  if (facts.migrating.some(({ node }) => node === id)) return false;
+  const mark = facts.importing.find(({ node }) => node === id);
+  return mark ? mark.peer === owner || (id !== peer && mark.peer === peer) : keysOn(facts, id) > 0;
+}
+
+/**
+ * Who may stand for the target of a move after a failover: the primary that it follows now; or, when it is gone, the
+ * only other node with keys of the slot, which can have got them only as its replica.
+ */
+function heirsOf(view: ClusterView, facts: SlotFacts, owner: NodeId, peer: NodeId): readonly NodeId[] {
+  const node = nodeOf(view, peer);
+  if (node && isReported(node)) return [node.report.value.self.primaryId ?? peer];
+  const holders = facts.holders.filter((holder) => holder.node !== owner);
+  return isGoneFor(view, owner, peer) && holders.length === 1 ? holders.map((holder) => holder.node) : [];
+}
+
+function isGoneFor(view: ClusterView, owner: NodeId, peer: NodeId): boolean {
+  const self = reportedPrimaries(view).find((node) => node.id === owner);
+  const line = self ? lineAbout(self, peer) : undefined;
+  return !line || line.flags.includes('fail') || line.flags.includes('noaddr');
 }
 
 function close(node: NodeId, why: string): SlotAction {
@@ -118,7 +142,7 @@ function settleOther(
     if (ownerIsMigrating) return [];
     const leaveOut = others(facts, owner).filter((other) => other !== id);
     const why = `${name} has it already; the last step of the move is missing`;
-    return [{ kind: 'migrate', source: id, target: owner, leaveOut, why }];
+    return [{ kind: 'migrate', source: id, target: owner, leaveOut, formerly: [], why }];
   }
   // Closing a mark must not cut off keys at its peer: they are collected first.
   if (migrating && migrating.peer !== owner && keysOn(facts, migrating.peer) > 0) return [];

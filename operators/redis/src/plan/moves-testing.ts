@@ -14,7 +14,7 @@ import {
   slotsOf,
   unionSlots,
 } from '../api/slots.ts';
-import type { ClusterView, NodeId, OpenSlot } from '../api/view.ts';
+import type { ClusterView, NodeId, OpenSlot, SlotMeasure } from '../api/view.ts';
 import { slotsFromText } from './moves-view.ts';
 import { type TestNode, viewOfNodes } from './testing.ts';
 
@@ -22,12 +22,14 @@ export type World = readonly TestNode[];
 
 /** The view with the keys counted that were asked for: a slot without keys is a slot with 0 keys. */
 export function viewWith(world: World, needs: Needs): ClusterView {
-  const counted = needs.countKeysIn ?? [];
+  const none: Record<number, SlotMeasure> = {};
+  for (const slot of slotsOf(needs.countKeysIn ?? [])) none[slot] = { keys: 0 };
   return viewOfNodes(
-    world.map((node) => ({
-      ...node,
-      measures: Object.fromEntries([...slotsOf(counted)].map((slot) => [slot, { keys: node.keys[slot] ?? 0 }])),
-    })),
+    world.map((node) => {
+      const measures = { ...none };
+      for (const [slot, keys] of Object.entries(node.keys)) if (Number(slot) in none) measures[Number(slot)] = { keys };
+      return { ...node, measures };
+    }),
   );
 }
 
@@ -91,8 +93,9 @@ export function applyCommand(world: World, command: RedisCommand): World | undef
       const source = nodeAt(world, command.source.id);
       const target = nodeAt(world, command.target.id);
       for (const slot of slotsOf(slots)) {
+        const formerly = command.formerly ?? [];
         const towards = (open: readonly OpenSlot[], peer: NodeId) =>
-          open.every((each) => each.slot !== slot || each.peer === peer);
+          open.every((each) => each.slot !== slot || each.peer === peer || formerly.includes(each.peer));
         if (!towards(source.migrating, target.id) || !towards(target.importing, source.id)) return undefined;
         if (isOpen(source.importing, slot) || isOpen(target.migrating, slot)) return undefined;
         if (

@@ -1,0 +1,547 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isReached } from '@reeve/runtime';
+import { isRefused } from '../api/operation.ts';
+import { ALL_SLOTS, countSlots, minusSlots, unionSlots } from '../api/slots.ts';
+import type { NodeReport } from '../api/view.ts';
+import { type FixGoal, fixOperation, type FixRequest } from './fix.ts';
+import { damagedSlots } from './fix-facts.ts';
+import { brief, openAt, pursue, viewWith, type World } from './moves-testing.ts';
+import { slotsFromText } from './moves-view.ts';
+import { clusterNodes, freshNode, idOf, type TestNode, viewOf } from './testing.ts';
+
+type Nodes = Readonly<Record<string, Partial<TestNode>>>;
+
+/** 4 primaries: p0 0-4095, p1 4096-8191, p2 8192-12287, p3 12288-16383, with a replica each. */
+function worldOf(nodes: Nodes, extra: readonly TestNode[] = []): World {
+  return clusterNodes({ primaries: 4, replicas: 1, nodes, extra });
+}
+
+function decide(world: World, request: FixRequest = {}) {
+  return fixOperation.decide(request, counted(world));
+}
+
+/** Keys counted where something is damaged and where the tests put keys; a real fix counts them everywhere. */
+function counted(world: World) {
+  return viewWith(world, {
+    countKeysIn: unionSlots(damagedSlots(viewWith(world, {})), [
+      [0, 20],
+      [4096, 4110],
+    ]),
+  });
+}
+
+function goalFor(world: World, request: FixRequest = {}): FixGoal {
+  const decision = decide(world, request);
+  assert.ok(!isRefused(decision), isRefused(decision) ? JSON.stringify(decision.refused) : '');
+  return decision.goal;
+}
+
+function refusedCodes(world: World, request: FixRequest = {}): readonly string[] {
+  const decision = decide(world, request);
+  assert.ok(isRefused(decision));
+  return decision.refused.map(({ code }) => code);
+}
+
+/** Mends the world and returns what was done, in order. */
+function mend(world: World, request: FixRequest = {}) {
+  const result = pursue(fixOperation, goalFor(world, request), world, { most: 8 });
+  assert.ok(isReached(result.plan), JSON.stringify(result.plan));
+  return { ...result, done: brief(result.commands) };
+}
+
+function keysOf(world: World): number {
+  return world.flatMap((node) => Object.values(node.keys)).reduce((sum, keys) => sum + keys, 0);
+}
+
+const [p0, p1, p2, p3] = ['p0', 'p1', 'p2', 'p3'].map(idOf) as [string, string, string, string];
+const gone = idOf('gone');
+
+/** Slot 5 belongs to p0, unless said otherwise. */
+const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readonly done: readonly string[] }[] = [
+  {
+    name: 'a move that was just opened is finished',
+    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 9 } }, p1: { importing: openAt([5], p0) } },
+    done: ['migrate 5 p0→p1'],
+  },
+  {
+    name: 'a move with some keys over is finished',
+    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 4 } }, p1: { importing: openAt([5], p0), keys: { 5: 5 } } },
+    done: ['migrate 5 p0→p1'],
+  },
+  {
+    name: 'a move with all keys over is finished',
+    nodes: { p0: { migrating: openAt([5], p1) }, p1: { importing: openAt([5], p0), keys: { 5: 9 } } },
+    done: ['migrate 5 p0→p1'],
+  },
+  {
+    name: 'a move whose target was told gets its last step',
+    nodes: {
+      p0: { slots: '0-4,6-4095', migrating: openAt([5], p1) },
+      p1: { slots: '5,4096-8191', keys: { 5: 9 }, epoch: 9 },
+    },
+    done: ['migrate 5 p0→p1'],
+  },
+  {
+    name: 'target told, source not yet: the target keeps it',
+    nodes: {
+      p0: { migrating: openAt([5], p1) },
+      p1: { slots: '5,4096-8191', importing: openAt([5], p0), keys: { 5: 9 }, epoch: 9 },
+    },
+    done: ['claim 5 p1 from p0', 'migrate 5 p0→p1'],
+  },
+  {
+    name: 'importing without migrating, no keys: closed',
+    nodes: { p0: { keys: { 5: 9 } }, p1: { importing: openAt([5], p0) } },
+    done: ['close 5 p1'],
+  },
+  {
+    name: 'importing without migrating, with keys: collected',
+    nodes: { p0: { keys: { 5: 4 } }, p1: { importing: openAt([5], p0), keys: { 5: 5 } } },
+    done: ['collect 5 p1→p0'],
+  },
+  {
+    name: 'several importing with keys, nobody migrating: each is collected',
+    nodes: {
+      p0: { keys: { 5: 4 } },
+      p1: { importing: openAt([5], p0), keys: { 5: 5 } },
+      p2: { importing: openAt([5], p0), keys: { 5: 6 } },
+      p3: { importing: openAt([5], p1) },
+    },
+    done: ['collect 5 p1→p0', 'collect 5 p2→p0', 'close 5 p3'],
+  },
+  {
+    name: 'one migrating, two importing, one of them the target: finished, the other closed',
+    nodes: {
+      p0: { migrating: openAt([5], p1), keys: { 5: 9 } },
+      p1: { importing: openAt([5], p0) },
+      p2: { importing: openAt([5], p0) },
+    },
+    done: ['migrate 5 p0→p1', 'close 5 p2'],
+  },
+  {
+    name: 'one migrating, two importing with keys: finished, then the rest collected',
+    nodes: {
+      p0: { migrating: openAt([5], p1), keys: { 5: 3 } },
+      p1: { importing: openAt([5], p0), keys: { 5: 3 } },
+      p2: { importing: openAt([5], p0), keys: { 5: 3 } },
+    },
+    done: ['migrate 5 p0→p1', 'collect 5 p2→p1'],
+  },
+  {
+    name: 'one migrating to a node without mark, two others importing with keys: closed, then collected',
+    nodes: {
+      p0: { migrating: openAt([5], p3), keys: { 5: 3 } },
+      p1: { importing: openAt([5], p0), keys: { 5: 3 } },
+      p2: { importing: openAt([5], p0) },
+    },
+    done: ['close 5 p0', 'close 5 p2', 'collect 5 p1→p0'],
+  },
+  {
+    name: 'migrating without importing, target empty: closed',
+    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 9 } } },
+    done: ['close 5 p0'],
+  },
+  {
+    name: 'migrating without importing, target with keys: finished',
+    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 4 } }, p1: { keys: { 5: 5 } } },
+    done: ['migrate 5 p0→p1'],
+  },
+  {
+    name: 'migrating to a node that nobody knows: closed',
+    nodes: { p0: { migrating: openAt([5], gone), keys: { 5: 9 } } },
+    done: ['close 5 p0'],
+  },
+  {
+    name: 'migrating to a node that nobody knows, one other with keys: moved on to that one',
+    nodes: { p0: { migrating: openAt([5], gone), keys: { 5: 4 } }, p2: { keys: { 5: 5 } } },
+    done: ['migrate 5 p0→p2'],
+  },
+  {
+    name: 'migrating to a node that nobody knows, two others with keys: closed, both collected',
+    nodes: { p0: { migrating: openAt([5], gone), keys: { 5: 4 } }, p2: { keys: { 5: 5 } }, p3: { keys: { 5: 1 } } },
+    done: ['close 5 p0', 'collect 5 p2→p0', 'collect 5 p3→p0'],
+  },
+  {
+    name: 'migrating to a primary that was failed over: moved on to the one it follows',
+    nodes: {
+      p0: { migrating: openAt([5], p1), keys: { 5: 4 } },
+      p1: { role: 'replica', primaryId: idOf('p1r0'), slots: '' },
+      p1r0: { role: 'primary', slots: '4096-8191', keys: { 5: 5 }, epoch: 9 },
+    },
+    done: ['migrate 5 p0→p1r0'],
+  },
+  {
+    name: 'migrating to a replica whose primary has nothing of it: settled by the owner',
+    nodes: { p0: { migrating: openAt([5], idOf('p1r0')), keys: { 5: 4 } } },
+    done: ['claim 5 p0'],
+  },
+  {
+    name: 'migrating to a node that imports from elsewhere and has keys: settled, then collected',
+    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 4 } }, p1: { importing: openAt([5], p2), keys: { 5: 5 } } },
+    done: ['claim 5 p0', 'collect 5 p1→p0'],
+  },
+  {
+    name: 'importing from a node that is gone: collected and closed',
+    nodes: { p0: { keys: { 5: 4 } }, p1: { importing: openAt([5, 6], gone), keys: { 5: 5 } } },
+    done: ['collect 5 p1→p0', 'close 6 p1'],
+  },
+  {
+    name: 'the owner itself is marked importing: settled by it',
+    nodes: { p0: { importing: openAt([5], p1), keys: { 5: 4 } } },
+    done: ['claim 5 p0'],
+  },
+  {
+    name: 'a bystander is marked migrating to a third: closed',
+    nodes: { p0: { keys: { 5: 4 } }, p1: { migrating: openAt([5], p2) } },
+    done: ['close 5 p1'],
+  },
+  {
+    name: 'a bystander is marked migrating to a third with keys: those are collected first',
+    nodes: { p0: { keys: { 5: 4 } }, p1: { migrating: openAt([5], p2) }, p2: { keys: { 5: 1 } } },
+    done: ['collect 5 p2→p0', 'close 5 p1'],
+  },
+  {
+    name: 'two migrating to each other',
+    nodes: {
+      p0: { migrating: openAt([5], p1), keys: { 5: 4 } },
+      p1: { migrating: openAt([5], p0), importing: openAt([5], p0), keys: { 5: 2 } },
+    },
+    done: ['claim 5 p0', 'collect 5 p1→p0'],
+  },
+  {
+    name: 'a replica carries a mark that its primary has not: the primary is told again',
+    nodes: { p0r0: { migrating: openAt([5], p1) }, p2r0: { importing: openAt([5, 6], p0) } },
+    done: ['close 5 p0 for p0r0', 'close 5-6 p2 for p2r0'],
+  },
+  {
+    name: 'a replica carries the mark of its primary: it goes with it',
+    nodes: { p0: { migrating: openAt([5], p1) }, p0r0: { migrating: openAt([5], p1) } },
+    done: ['close 5 p0', 'close 5 p0 for p0r0'],
+  },
+];
+
+for (const { name, nodes, done } of openSlots) {
+  test(`open slot: ${name}`, () => {
+    const world = worldOf(nodes);
+    const result = mend(world);
+    assert.deepEqual(result.done, done);
+    assert.equal(keysOf(result.world), keysOf(world));
+    assert.ok(result.world.every((node) => node.migrating.length + node.importing.length === 0));
+    const again = decide(result.world);
+    assert.ok(!isRefused(again) && again.nothingToDo);
+  });
+}
+
+const ownership: readonly { readonly name: string; readonly nodes: Nodes; readonly done: readonly string[] }[] = [
+  {
+    name: 'keys on no node: fewest slots',
+    nodes: { p0: { slots: '0-4,6-4095' } },
+    done: ['claim 5 p0'],
+  },
+  {
+    name: 'keys on no node: of those with fewest slots the one with most free memory',
+    nodes: {
+      p0: { slots: '1-4095', usedBytes: 900, maxBytes: 1000 },
+      p1: { slots: '4097-8191', usedBytes: 100, maxBytes: 1000 },
+      p2: { slots: '8193-12287', usedBytes: 50, maxBytes: 1000 },
+    },
+    done: ['claim 4096 p1', 'claim 8192 p0', 'claim 0 p2'],
+  },
+  {
+    name: 'keys on no node, many slots: in runs, level with the others',
+    nodes: { p0: { slots: '' } },
+    done: ['claim 0-4095 p0'],
+  },
+  {
+    name: 'keys on one node: that one',
+    nodes: { p0: { slots: '0-4,6-4095' }, p2: { keys: { 5: 1 } } },
+    done: ['claim 5 p2'],
+  },
+  {
+    name: 'keys on several nodes: most keys, the others are collected',
+    nodes: { p0: { slots: '0-4,6-4095', keys: { 5: 2 } }, p2: { keys: { 5: 3 } }, p3: { keys: { 5: 1 } } },
+    done: ['claim 5 p2', 'collect 5 p0→p2', 'collect 5 p3→p2'],
+  },
+  {
+    name: 'equally many keys: the lowest id',
+    nodes: { p0: { slots: '0-4,6-4095' }, p3: { keys: { 5: 2 } }, p2: { keys: { 5: 2 } } },
+    done: ['claim 5 p2', 'collect 5 p3→p2'],
+  },
+  {
+    name: 'nobody owns it and it is open: most keys, then the marks',
+    nodes: {
+      p0: { slots: '0-4,6-4095', migrating: openAt([5], p1), keys: { 5: 2 } },
+      p1: { importing: openAt([5], p0), keys: { 5: 3 } },
+    },
+    done: ['claim 5 p1', 'collect 5 p0→p1'],
+  },
+  {
+    name: 'several owners: most keys, the others give it up',
+    nodes: { p0: { keys: { 5: 2 } }, p1: { slots: '5,4096-8191', keys: { 5: 3 } } },
+    done: ['claim 5 p1 from p0', 'collect 5 p0→p1'],
+  },
+  {
+    name: 'several owners without keys: the newest configuration',
+    nodes: { p1: { slots: '5,4096-8191' }, p2: { slots: '5,8192-12287' } },
+    done: ['claim 5 p2 from p1,p0'],
+  },
+  {
+    name: 'several owners, one of them half-way in a move',
+    nodes: {
+      p0: { migrating: openAt([5], p2), keys: { 5: 4 } },
+      p1: { slots: '5,4096-8191' },
+      p2: { importing: openAt([5], p0), keys: { 5: 1 } },
+    },
+    done: ['claim 5 p0 from p1', 'collect 5 p2→p0'],
+  },
+  {
+    name: 'keys outside their slot: collected to the owner',
+    nodes: { p1: { keys: { 5: 3, 4100: 7 } }, p3: { keys: { 5: 1 } } },
+    done: ['collect 5 p1→p0', 'collect 5 p3→p0'],
+  },
+];
+
+for (const { name, nodes, done } of ownership) {
+  test(`ownership: ${name}`, () => {
+    const world = worldOf(nodes);
+    const result = mend(world);
+    assert.deepEqual([...result.done].sort(), [...done].sort());
+    assert.equal(keysOf(result.world), keysOf(world));
+    const all = unionSlots(...result.world.map(({ slots }) => slotsFromText(slots)));
+    assert.equal(countSlots(all), 16384);
+  });
+}
+
+test('slots that nobody owns are shared out evenly and in runs', () => {
+  const world = clusterNodes({
+    primaries: 3,
+    nodes: { p0: { slots: '0-99' }, p1: { slots: '6000-6199' }, p2: { slots: '16000' } },
+  });
+  const { world: mended, commands } = mend(world);
+  const counts = mended.map(({ slots }) => countSlots(slotsFromText(slots)));
+  assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, String(counts));
+  assert.equal(commands.length, 3);
+});
+
+test('nothing is decided about slots whose keys were not counted everywhere', () => {
+  const world = worldOf({ p0: { slots: '0-4,6-4095' } });
+  const goal = goalFor(world);
+  const blind = viewWith(world, {});
+  const plan = fixOperation.plan(goal, blind, 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason }) => reason),
+    ['KeyCounts'],
+  );
+});
+
+test('slots that a running command works on are left alone', () => {
+  const world = worldOf({ p0: { keys: { 5: 4 } }, p1: { importing: openAt([5, 6], p0), keys: { 5: 5, 6: 1 } } });
+  const goal = goalFor(world);
+  const view = viewWith(world, fixOperation.goalNeeds(goal, viewWith(world, {})));
+  const [command] = fixOperation.plan(goal, view, 0, []).commands;
+  assert.ok(command?.type === 'collect-keys');
+  const plan = fixOperation.plan(goal, view, 0, [{ command: { ...command, slots: '5' }, startedAt: 0 }]);
+  assert.deepEqual(brief(plan.commands), ['collect 6 p1→p0']);
+});
+
+test('slots in an atomic migration are left to the servers', () => {
+  const job = {
+    name: 'x',
+    operation: 'export' as const,
+    slots: [[5, 6]] as const,
+    sourceId: p0,
+    targetId: p1,
+    state: 'importing',
+    message: '',
+  };
+  const world = worldOf({ p0: { atomicJobs: [job] }, p1: { keys: { 5: 3, 9: 1 } } });
+  const plan = fixOperation.plan(goalFor(world), counted(world), 0, []);
+  assert.deepEqual(brief(plan.commands), ['collect 9 p1→p0']);
+});
+
+test('damage of a kind that was not approved is refused, not mended', () => {
+  const healthy = goalFor(worldOf({}));
+  const view = counted(worldOf({ p0: { slots: '0-4,6-4095' } }));
+  assert.deepEqual(
+    fixOperation.plan(healthy, view, 0, []).refused?.map(({ code }) => code),
+    ['FIX_NEW_DAMAGE'],
+  );
+});
+
+test('the goal names the damage, not how many keys there are', () => {
+  const some = goalFor(worldOf({ p0: { keys: { 5: 4 } }, p1: { importing: openAt([5], p0), keys: { 5: 5 } } }));
+  const more = goalFor(worldOf({ p0: { keys: { 5: 40 } }, p1: { importing: openAt([5], p0), keys: { 5: 50 } } }));
+  const other = goalFor(worldOf({ p0: { keys: { 5: 4 } }, p2: { importing: openAt([5], p0), keys: { 5: 5 } } }));
+  assert.deepEqual(some, more);
+  assert.notEqual(some.damage, other.damage);
+});
+
+test('a healthy cluster needs nothing', () => {
+  const decision = decide(worldOf({}));
+  assert.ok(!isRefused(decision));
+  assert.equal(decision.nothingToDo, true);
+  assert.deepEqual(decision.steps, []);
+});
+
+test('two halves of a split cluster are refused, with both sides named', () => {
+  const left = [p0, idOf('p0r0'), p1, idOf('p1r0')];
+  const right = [p2, idOf('p2r0'), p3, idOf('p3r0')];
+  const knows = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, { knows: ids }]));
+  const byId = { ...knows(left), ...knows(right) };
+  const world = worldOf({}).map((node) => ({ ...node, ...byId[node.id] }));
+  const decision = decide(world);
+  assert.ok(isRefused(decision));
+  assert.deepEqual(
+    decision.refused.map(({ code, subjects }) => ({ code, subjects })),
+    [{ code: 'SPLIT_CLUSTER', subjects: right }],
+  );
+  for (const id of [...left, ...right]) assert.match(decision.refused[0]?.message ?? '', new RegExp(id.slice(0, 8)));
+});
+
+test('a fresh node that was asked, too, is no other half', () => {
+  const world = worldOf({ p0: { slots: '0-4,6-4095' } }, [freshNode('new')]);
+  assert.deepEqual(mend(world).done, ['claim 5 p0']);
+});
+
+const dead: Partial<TestNode> = { unreachable: 'refused', flags: ['fail'] };
+
+test('a dead primary without replica: refused, and given up only when a person says so', () => {
+  const world = worldOf({ p0: dead, p0r0: { ...dead } });
+  assert.deepEqual(refusedCodes(world), ['PRIMARIES_UNREACHABLE']);
+  const decision = decide(world, { allowUnreachable: true });
+  assert.ok(!isRefused(decision));
+  assert.deepEqual(decision.goal.givenUp, [p0]);
+  assert.ok(decision.reasons.some((reason) => reason.includes('their keys are lost')));
+  const plan = fixOperation.plan(decision.goal, counted(world), 0, []);
+  assert.deepEqual(brief(plan.commands), ['claim 0-1365 p1', 'claim 1366-2730 p2', 'claim 2731-4095 p3']);
+});
+
+test('slots of a node that died after the approval are not given away', () => {
+  const goal = goalFor(worldOf({ p0: dead, p0r0: { ...dead } }), { allowUnreachable: true });
+  const later = worldOf({ p0: dead, p0r0: { ...dead }, p1: dead, p1r0: { ...dead } });
+  const plan = fixOperation.plan(goal, counted(later), 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason, subjects }) => ({ reason, subjects })),
+    [{ reason: 'PrimaryUnavailable', subjects: [p1] }],
+  );
+});
+
+test('a dead primary with a living replica is never robbed: its failover is waited for, or forced', () => {
+  const world = worldOf({ p0: dead });
+  const plan = fixOperation.plan(goalFor(world), counted(world), 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason }) => reason),
+    ['FailoverPending'],
+  );
+  const forced = goalFor(world, { allowUnreachable: true });
+  assert.deepEqual(forced.givenUp, []);
+  const commands = fixOperation.plan(forced, counted(world), 0, []).commands;
+  assert.deepEqual(brief(commands), ['failover p0→p0r0 force']);
+});
+
+test('a primary that only we cannot read is alive: refused, whatever was allowed', () => {
+  const cutOff = (report: NodeReport): NodeReport => ({
+    ...report,
+    others: report.others.map((line) => (line.id === p0 ? { ...line, linkUp: true } : line)),
+  });
+  const world = worldOf({ p0: { unreachable: 'firewall' }, p1: { report: cutOff } });
+  assert.deepEqual(refusedCodes(world), ['NODE_NOT_FAILED']);
+  assert.deepEqual(refusedCodes(world, { allowUnreachable: true, takeover: true }), ['NODE_NOT_FAILED']);
+});
+
+test('a lost majority: takeover only on a word, by the replica with most data', () => {
+  const lost: Partial<TestNode> = { unreachable: 'refused', flags: ['fail?'] };
+  const offset = (bytes: number) => (report: NodeReport) => ({
+    ...report,
+    replication: { ...report.replication, offset: bytes },
+  });
+  const world = clusterNodes({
+    primaries: 3,
+    replicas: 2,
+    nodes: {
+      p0: lost,
+      p1: lost,
+      p0r0: { report: offset(10) },
+      p0r1: { report: offset(20) },
+      p1r0: { report: offset(9) },
+    },
+  });
+  assert.deepEqual(refusedCodes(world), ['NO_QUORUM', 'NO_QUORUM']);
+  assert.deepEqual(refusedCodes(world, { allowUnreachable: true }), ['NO_QUORUM', 'NO_QUORUM']);
+  const plan = fixOperation.plan(goalFor(world, { takeover: true }), viewWith(world, {}), 0, []);
+  assert.deepEqual(brief(plan.commands), ['failover p0→p0r1 takeover', 'failover p1→p1r1 takeover']);
+});
+
+test('epochs: a collision that was there at the approval is ended, a new one is left to the servers', () => {
+  const world = worldOf({ p1: { epoch: 3 } });
+  assert.deepEqual(mend(world).done, ['bump p1']);
+  const before = goalFor(worldOf({}));
+  const plan = fixOperation.plan(before, viewWith(world, {}), 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason }) => reason),
+    ['EpochSettling'],
+  );
+});
+
+test('epochs: nobody is asked to take the epoch that it has', () => {
+  const world = worldOf({ p2: { epoch: 4 } });
+  const plan = fixOperation.plan(goalFor(world), viewWith(world, {}), 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason }) => reason),
+    ['EpochSettling'],
+  );
+});
+
+test('replicas that follow nobody who leads get a primary', () => {
+  const world = worldOf({ p1r0: { primaryId: idOf('p2r0') }, p3r0: { primaryId: gone } });
+  assert.deepEqual(mend(world).done, ['replicate p1r0→p2', 'replicate p3r0→p1']);
+});
+
+test('members that lost each other are introduced again, an empty primary is not', () => {
+  const all = worldOf({}).map((node) => node.id);
+  const world = worldOf({ p1: { knows: all.filter((id) => id !== p2) } });
+  assert.deepEqual(mend(world).done, ['meet p1→p2']);
+  const spare = worldOf({ p1: { knows: all } }, [{ ...freshNode('new'), knows: all }]);
+  const decision = decide(spare);
+  assert.ok(!isRefused(decision));
+  assert.equal(decision.nothingToDo, true);
+});
+
+test('what a fix does not mend is said', () => {
+  const decision = decide(worldOf({ p0r0: { ...dead } }));
+  assert.ok(!isRefused(decision));
+  assert.equal(decision.nothingToDo, true);
+  assert.ok(decision.reasons.some((reason) => reason.startsWith('not mended by this')));
+});
+
+test('agreement is waited for at the end', () => {
+  const late = (report: NodeReport): NodeReport => ({
+    ...report,
+    others: report.others.map((line) =>
+      line.id === p1 ? { ...line, slots: minusSlots(line.slots, [[5000, 5000]]) } : line,
+    ),
+  });
+  const view = viewOf({ primaries: 4, replicas: 1, nodes: { p2: { report: late } } });
+  const plan = fixOperation.plan(goalFor(worldOf({})), view, 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.ok(plan.waitingFor?.some(({ reason }) => reason === 'GossipAgreement'));
+});
+
+test('keys are counted in every slot before anything is decided, and then where it matters', () => {
+  assert.deepEqual(fixOperation.needs({}, viewWith([], {})), { countKeysIn: ALL_SLOTS });
+  const world = worldOf({ p0: { slots: '0-4,6-4095' }, p1: { importing: openAt([9], p0), keys: { 7: 1 } } });
+  const goal = goalFor(world);
+  assert.deepEqual(fixOperation.goalNeeds(goal, viewWith(world, {})), {
+    countKeysIn: [
+      [5, 5],
+      [7, 7],
+      [9, 9],
+    ],
+  });
+});
