@@ -58,7 +58,7 @@ export interface MigrateSlots extends RedisCommandBase {
 
 /**
  * Makes a node the owner of slots that nobody reachable owns, or settles who owns them: on the owner
- * MULTI; DELSLOTS; ADDSLOTS; SETSLOT STABLE; BUMPEPOCH; EXEC.
+ * MULTI; DELSLOTS; ADDSLOTS; BUMPEPOCH; EXEC; then SETSLOT STABLE where they are open.
  * Evidence: re-reads that no node outside `releaseFrom` claims them. Nodes in `releaseFrom` give them up
  * (DELSLOTS, then SETSLOT NODE owner).
  */

@@ -1,11 +1,11 @@
 import { done } from '@reeve/runtime';
 import type { AssignSlots } from '../api/commands.ts';
-import { countSlots, formatSlots, minusSlots, parseSlots } from '../api/slots.ts';
-import { ask, handlerFor, keyCount, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+import { countSlots, formatSlots, minusSlots } from '../api/slots.ts';
+import { ask, handlerFor, keyCount, namedSlots, nameOf, StaleEvidence, tableOf } from './evidence.ts';
 
 /** Gives a new, empty, lonely node its slots. Done when it claims exactly them. */
 export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', async (command, context) => {
-  const wanted = parseSlots(command.slots) ?? [];
+  const wanted = namedSlots(command.slots);
   const { self, others } = await tableOf(context, command.node);
   if (countSlots(minusSlots(self.slots, wanted)) > 0) {
     throw new StaleEvidence(`${nameOf(command.node)} owns other slots already: ${formatSlots(self.slots)}`);

@@ -1,6 +1,6 @@
 import { done } from '@reeve/runtime';
 import type { CloseSlots } from '../api/commands.ts';
-import { parseSlots, slotsOf } from '../api/slots.ts';
+import { slotsOf } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
 import type { RedisContext } from './context.ts';
 import {
@@ -8,6 +8,7 @@ import {
   handlerFor,
   identify,
   keysInSlots,
+  namedSlots,
   nameOf,
   type NodeTable,
   StaleEvidence,
@@ -51,7 +52,7 @@ async function proveNothingCutOff(
 export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', async (command, context) => {
   const table = await tableOf(context, command.node);
   const isOpen = new Set([...table.self.migrating, ...table.self.importing].map((open) => open.slot));
-  const slots = [...slotsOf(parseSlots(command.slots) ?? [])].filter((slot) => isOpen.has(slot));
+  const slots = [...slotsOf(namedSlots(command.slots))].filter((slot) => isOpen.has(slot));
   if (slots.length === 0) return done;
   if (table.self.role !== 'primary') throw new StaleEvidence(`${nameOf(command.node)} is a replica now`);
   await proveNothingCutOff(context, command.node, table, slots);

@@ -1,11 +1,11 @@
 import { done, failed, type Outcome, type Progress, ReeveError } from '@reeve/runtime';
 import type { CollectKeys } from '../api/commands.ts';
 import { RedisReplyError } from '../api/port.ts';
-import { countSlots, hasSlot, intersectSlots, minusSlots, parseSlots, slotsOf } from '../api/slots.ts';
+import { countSlots, hasSlot, intersectSlots, minusSlots, slotsOf } from '../api/slots.ts';
 import type { NodeRef } from '../api/view.ts';
 import { compareKey, showKey } from './compare-keys.ts';
 import type { RedisContext } from './context.ts';
-import { ask, background, handlerFor, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+import { ask, background, handlerFor, namedSlots, nameOf, StaleEvidence, tableOf } from './evidence.ts';
 
 const BATCH = 100;
 const MIGRATE_TIMEOUT_MS = 5_000;
@@ -69,6 +69,7 @@ async function collectSlot(
   } finally {
     await ask(context, from, ['CLUSTER', 'SETSLOT', String(slot), 'STABLE']);
   }
+  if (signal.aborted) throw new ReeveError('INTERRUPTED', `stopped in the middle of slot ${slot}`);
   return { moved, dropped, conflicts: [...conflicts.values()] };
 }
 
@@ -105,7 +106,7 @@ async function collect(
   signal: AbortSignal,
   report: (progress: Progress) => void,
 ): Promise<Outcome> {
-  const slots = [...slotsOf(parseSlots(command.slots) ?? [])];
+  const slots = [...slotsOf(namedSlots(command.slots))];
   const conflicts: Buffer[] = [];
   let moved = 0;
   let dropped = 0;
@@ -134,7 +135,7 @@ async function collect(
 
 /** Brings the keys of slots to their owner, slot after slot, behind a handle. */
 export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async (command, context, signal) => {
-  const slots = parseSlots(command.slots) ?? [];
+  const slots = namedSlots(command.slots);
   const [from, owner] = await Promise.all([tableOf(context, command.from), tableOf(context, command.owner)]);
   const owned = intersectSlots(from.self.slots, slots);
   if (countSlots(owned) > 0) throw new StaleEvidence(`${nameOf(command.from)} owns some of these slots itself`);

@@ -1,10 +1,23 @@
 /** Live reads by which handlers prove that a command may be carried out. Never from a cache, never by a name. */
-import { type Handle, type Handler, type Outcome, type Progress, asReeveError, failed, stale } from '@reeve/runtime';
+import {
+  type Handle,
+  type Handler,
+  type Outcome,
+  type Progress,
+  ReeveError,
+  asReeveError,
+  failed,
+  stale,
+} from '@reeve/runtime';
 import type { RedisCommand } from '../api/commands.ts';
 import { type Arg, type CallOptions, RedisReplyError, type Reply } from '../api/port.ts';
+import { parseSlots, rangesOf, type SlotRanges } from '../api/slots.ts';
 import { formatEndpoint, type NodeLine, type NodeRef } from '../api/view.ts';
-import { parseClusterNodes, parseInfo } from '../observe/parse.ts';
+import { countKeys } from '../observe/measure.ts';
+import { keyspaceOf, parseClusterNodes, parseInfo } from '../observe/parse.ts';
 import type { RedisContext } from './context.ts';
+
+const COUNT_TIMEOUT_MS = 5_000;
 
 /** The evidence of a command no longer holds: nothing was changed by it, plan anew. */
 export class StaleEvidence extends Error {}
@@ -87,6 +100,16 @@ export async function tableOf(context: RedisContext, node: NodeRef): Promise<Nod
   return { self, others };
 }
 
+/** The node's own table, or undefined when nobody (or somebody else) answers at its address. */
+export async function tableIfThere(context: RedisContext, node: NodeRef): Promise<NodeTable | undefined> {
+  try {
+    return await tableOf(context, node);
+  } catch (error) {
+    if (error instanceof StaleEvidence || isSilence(error)) return undefined;
+    throw error;
+  }
+}
+
 /** Proves that each address is the node we think it is. */
 export async function identify(context: RedisContext, nodes: readonly NodeRef[]): Promise<void> {
   const unique = new Map(nodes.map((node) => [`${node.id} ${formatEndpoint(node.endpoint)}`, node]));
@@ -102,27 +125,44 @@ export async function identify(context: RedisContext, nodes: readonly NodeRef[])
   );
 }
 
-/** Keys in all databases of a node. */
-export async function keyCount(context: RedisContext, node: NodeRef): Promise<number> {
-  const info = parseInfo(String(await ask(context, node, ['INFO', 'keyspace'])));
-  let keys = 0;
-  for (const [name, value] of Object.entries(info)) {
-    if (/^db\d+$/.test(name)) keys += Number(/keys=(\d+)/.exec(value)?.[1] ?? 0);
-  }
-  return keys;
+/** The slots a command names. A text that is none must not pass for "no slots", which is done at once. */
+export function namedSlots(text: string): SlotRanges {
+  const slots = parseSlots(text);
+  if (!slots) throw new ReeveError('COMMAND_INVALID', `not a list of slots: ${text}`);
+  return slots;
 }
 
+/** Nobody answered. Any other error is an answer: of a server that does not let us in, or is loading. */
+export function isSilence(error: unknown): boolean {
+  const code = error instanceof ReeveError ? error.code : '';
+  return code === 'REDIS_UNREACHABLE' || code === 'REDIS_TIMEOUT' || code === 'REDIS_CONNECTION_LOST';
+}
+
+/** Keys of each database that holds any. */
+async function keyspace(context: RedisContext, node: NodeRef): Promise<Readonly<Record<number, number>>> {
+  return keyspaceOf(parseInfo(String(await ask(context, node, ['INFO', 'keyspace']))));
+}
+
+/** Keys in all databases of a node. */
+export async function keyCount(context: RedisContext, node: NodeRef): Promise<number> {
+  return Object.values(await keyspace(context, node)).reduce((sum, keys) => sum + keys, 0);
+}
+
+/** Keys of each slot, in all databases: the server counts in one at a time. */
 export async function keysInSlots(
   context: RedisContext,
   node: NodeRef,
   slots: readonly number[],
 ): Promise<readonly number[]> {
-  const replies = await askAll(
-    context,
-    node,
-    slots.map((slot) => ['CLUSTER', 'COUNTKEYSINSLOT', String(slot)]),
-  );
-  return replies.map(Number);
+  const databases = Object.keys(await keyspace(context, node)).map(Number);
+  const reading = { port: context.redis, endpoint: node.endpoint, timeoutMs: COUNT_TIMEOUT_MS, databases };
+  const measures = await countKeys(reading, rangesOf(slots));
+  return slots.map((slot) => {
+    const measure = measures[slot];
+    if (!measure)
+      throw new ReeveError('KEYS_NOT_COUNTED', `${nameOf(node)} did not say how many keys slot ${slot} has`);
+    return measure.keys;
+  });
 }
 
 /** Runs commands, tolerating error replies (not lost connections) that `tolerated` accepts. */

@@ -1,7 +1,7 @@
 import { done, failed } from '@reeve/runtime';
 import type { Failover } from '../api/commands.ts';
 import type { RedisContext } from './context.ts';
-import { ask, handlerFor, identify, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
+import { ask, handlerFor, identify, isSilence, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
 
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 25;
@@ -15,8 +15,8 @@ async function provePrimaryGone(command: Failover, context: RedisContext, table:
   try {
     await identify(context, [command.primary]);
   } catch (error) {
-    if (error instanceof StaleEvidence) return; // another node lives at its address now
-    return; // unreachable for us too
+    if (error instanceof StaleEvidence || isSilence(error)) return; // somebody else is at its address, or nobody
+    throw error; // it answers, be it with a refusal
   }
   throw new StaleEvidence(`the primary ${nameOf(command.primary)} answers us: it is not gone`);
 }

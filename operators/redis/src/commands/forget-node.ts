@@ -1,22 +1,18 @@
-import { done, failed, ReeveError } from '@reeve/runtime';
+import { done, failed } from '@reeve/runtime';
 import type { ForgetNode } from '../api/commands.ts';
 import { RedisReplyError } from '../api/port.ts';
 import { countSlots } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
-import type { RedisContext } from './context.ts';
-import { ask, askTolerant, handlerFor, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
-
-/** The victim's own table, or undefined when nobody (or somebody else) answers at its address. */
-async function tableOfVictim(context: RedisContext, node: NodeRef): Promise<NodeTable | undefined> {
-  try {
-    return await tableOf(context, node);
-  } catch (error) {
-    if (error instanceof StaleEvidence) return undefined;
-    const code = error instanceof ReeveError ? error.code : '';
-    if (code === 'REDIS_UNREACHABLE' || code === 'REDIS_TIMEOUT' || code === 'REDIS_CONNECTION_LOST') return undefined;
-    throw error;
-  }
-}
+import {
+  ask,
+  askTolerant,
+  handlerFor,
+  nameOf,
+  type NodeTable,
+  StaleEvidence,
+  tableIfThere,
+  tableOf,
+} from './evidence.ts';
 
 function proveExpendable(victim: NodeRef, by: NodeRef, lines: readonly NodeLine[]): void {
   const line = lines.find((other) => other.id === victim.id);
@@ -26,6 +22,15 @@ function proveExpendable(victim: NodeRef, by: NodeRef, lines: readonly NodeLine[
   const replica = lines.find((other) => other.primaryId === victim.id);
   if (replica)
     throw new StaleEvidence(`${nameOf(by)} still sees ${replica.id.slice(0, 8)} replicate ${nameOf(victim)}`);
+}
+
+/** A member that is not asked would bring the node back by gossip. One that is taken for failed is not there to do so. */
+function proveEveryoneAsked(command: ForgetNode, tables: readonly NodeTable[]): void {
+  const asked = new Set([command.node.id, ...command.by.map(({ id }) => id)]);
+  const missed = tables
+    .flatMap((table) => table.others)
+    .find((line) => !asked.has(line.id) && !line.flags.some((flag) => flag === 'fail' || flag === 'noaddr'));
+  if (missed) throw new StaleEvidence(`${missed.id.slice(0, 8)} is a member too and would not be asked to forget`);
 }
 
 /**
@@ -39,7 +44,8 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (co
     const table = tables[index] as NodeTable;
     proveExpendable(node, member, [table.self, ...table.others]);
   }
-  const own = await tableOfVictim(context, node);
+  proveEveryoneAsked(command, tables);
+  const own = await tableIfThere(context, node);
   if (own && countSlots(own.self.slots) > 0) throw new StaleEvidence(`${nameOf(node)} says that it owns slots`);
 
   await Promise.all(

@@ -1,7 +1,15 @@
 import { done } from '@reeve/runtime';
 import type { Replicate } from '../api/commands.ts';
 import { countSlots } from '../api/slots.ts';
+import type { NodeRef } from '../api/view.ts';
+import { parseInfo, replicationOf } from '../observe/parse.ts';
+import type { RedisContext } from './context.ts';
 import { ask, handlerFor, identify, keyCount, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+
+async function isLinked(context: RedisContext, replica: NodeRef): Promise<boolean> {
+  const info = replicationOf(parseInfo(String(await ask(context, replica, ['INFO', 'replication']))));
+  return info.linkUp === true || info.syncInProgress === true;
+}
 
 /** Makes a node without slots the replica of a primary. The sync that follows replaces what it holds: so it must hold nothing of its own. */
 export const replicateHandler = handlerFor<Replicate>('replicate', async (command, context) => {
@@ -14,6 +22,8 @@ export const replicateHandler = handlerFor<Replicate>('replicate', async (comman
   if (line.role !== 'primary')
     throw new StaleEvidence(`${nameOf(primary)} is a replica in the eyes of ${nameOf(replica)}`);
   await identify(context, [primary]);
+  // Sent again, REPLICATE breaks the link and starts over: only where there is none, as after an address that is gone.
+  if (again && (await isLinked(context, replica))) return done;
   if (!again && command.mustBeEmpty) {
     const keys = await keyCount(context, replica);
     if (keys > 0) throw new StaleEvidence(`${nameOf(replica)} is not empty: ${keys} keys`);
@@ -22,7 +32,6 @@ export const replicateHandler = handlerFor<Replicate>('replicate', async (comman
   if (!again && self.role === 'primary' && (await keyCount(context, replica)) > 0) {
     throw new StaleEvidence(`${nameOf(replica)} is a primary that holds keys`);
   }
-  // Sent also when it replicates that primary already: it renews a link to an address that is gone.
   await ask(context, replica, ['CLUSTER', 'REPLICATE', primary.id]);
   return done;
 });

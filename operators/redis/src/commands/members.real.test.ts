@@ -1,0 +1,181 @@
+/** The commands that change who is a member and who is primary: failover, forget-node, replicate after a move; and cancel-atomic. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  type Cluster,
+  meetAll,
+  type Product,
+  type Server,
+  startCluster,
+  startServer,
+  startServers,
+  tagForSlot,
+  until,
+  waitUntilAgreed,
+} from '@reeve/rig';
+import { hasSlot } from '../api/slots.ts';
+import { assertDone, assertFailed, assertStale, impostor, linesOf, type Operator, operator, refTo, selfOf } from './testing.ts';
+
+const PRODUCTS: readonly Product[] = ['valkey', 'redis'];
+
+for (const product of PRODUCTS) {
+  describe(`members of ${product}`, () => {
+    let cluster: Cluster;
+    let tool: Operator;
+    const primary = (index: number) => cluster.primaries[index] as Server;
+    const replica = (index: number) => cluster.replicas[index] as Server;
+    before(async () => {
+      tool = operator();
+      cluster = await startCluster({ product, primaries: 3, replicas: 1, nodeTimeoutMs: 2000 });
+    });
+    after(async () => {
+      await tool.close();
+      await cluster.stop();
+    });
+
+    test('failover, graceful: done, done already, stale for a node of another shard', async () => {
+      const promote = async () =>
+        tool.run({
+          type: 'failover',
+          replica: await refTo(replica(0)),
+          primary: await refTo(primary(0)),
+          mode: 'graceful',
+        });
+      const other = { type: 'failover', primary: await refTo(primary(1)), mode: 'graceful' } as const;
+      assertStale(await tool.run({ ...other, replica: await refTo(replica(0)) }), /replicates .* now/);
+      assertStale(await tool.run({ ...other, replica: impostor(await refTo(replica(1))) }), /answers/);
+      assertDone(await promote());
+      assert.equal((await selfOf(replica(0))).role, 'primary');
+      assertDone(await promote());
+      await waitUntilAgreed(cluster.servers);
+      assert.equal((await selfOf(primary(0))).role, 'replica');
+      // Back again, so that the other tests find what they know.
+      const back = { replica: await refTo(primary(0)), primary: await refTo(replica(0)), mode: 'graceful' } as const;
+      assertDone(await tool.run({ type: 'failover', ...back }));
+      await waitUntilAgreed(cluster.servers);
+    });
+
+    test('failover, forced: stale while the primary answers', async () => {
+      for (const mode of ['force', 'takeover'] as const) {
+        const outcome = await tool.run({
+          type: 'failover',
+          replica: await refTo(replica(1)),
+          primary: await refTo(primary(1)),
+          mode,
+        });
+        assertStale(outcome, /sees its primary .* alive/);
+      }
+      assert.equal((await selfOf(replica(1))).role, 'replica');
+    });
+
+    test('forget-node: stale for an owner of slots, a primary with replicas, a missed member; done; again', async () => {
+      const extra = await startServer({ product, nodeTimeoutMs: 2000 });
+      try {
+        await meetAll([...cluster.servers, extra]);
+        const members = await Promise.all(cluster.servers.map(refTo));
+        const victim = await refTo(extra);
+        const forget = async (node: Server, by = members) =>
+          tool.run({
+            type: 'forget-node',
+            node: await refTo(node),
+            by: by.filter(({ endpoint }) => endpoint.port !== node.endpoint.port),
+            reset: true,
+          });
+        assertStale(await forget(primary(0)), /still sees \d+ slots/);
+        assertStale(await forget(extra, members.slice(0, 4)), /is a member too/);
+        assertStale(await forget(extra, members.map((ref, index) => (index === 2 ? impostor(ref) : ref))), /answers/);
+
+        await extra.call('CLUSTER', 'REPLICATE', members[0]?.id ?? '');
+        assertDone(await forget(extra));
+        for (const server of cluster.servers) {
+          assert.ok((await linesOf(server)).every((line) => line.id !== victim.id));
+        }
+        const [alone, ...others] = await linesOf(extra);
+        assert.deepEqual([alone?.role, others.length], ['primary', 0], 'it was reset');
+        assertDone(await forget(extra));
+      } finally {
+        await extra.stop();
+      }
+    });
+
+    test('forget-node: one that is dead, and one that holds keys of its own', async () => {
+      const [dead, full] = await startServers(2, { product, nodeTimeoutMs: 2000 });
+      assert.ok(dead && full);
+      try {
+        await meetAll([...cluster.servers, dead, full]);
+        const members = await Promise.all(cluster.servers.map(refTo));
+        const fullRef = await refTo(full);
+        const deadRef = await refTo(dead);
+        await dead.kill9();
+        // The other newcomer knows it too and must be asked.
+        assertDone(
+          await tool.run({ type: 'forget-node', node: deadRef, by: [...members, fullRef], reset: true }),
+        );
+        const owner = await refTo(primary(0));
+        // A node that imports a slot before it heard who owns it would never hear it.
+        await until('it knows the owner', async () =>
+          (await linesOf(full)).some((line) => line.id === owner.id && hasSlot(line.slots, 1)),
+        );
+        await full.call('CLUSTER', 'SETSLOT', 1, 'IMPORTING', owner.id);
+        await until('it holds a key', async () => {
+          const [, written] = await Promise.all([full.call('ASKING'), full.call('SET', `{${tagForSlot(1)}}`, 'y')]);
+          return written === 'OK';
+        });
+        const outcome = await tool.run({ type: 'forget-node', node: fullRef, by: members, reset: true });
+        assertDone(outcome);
+        assert.match(outcome.status === 'done' ? (outcome.note ?? '') : '', /refused its reset/);
+        assert.equal(await full.call('DBSIZE'), 1);
+      } finally {
+        await dead.stop();
+        await full.stop();
+      }
+    });
+
+    test('failover, forced: done when the primary is gone', async () => {
+      const [old, next] = [await refTo(primary(2)), await refTo(replica(2))];
+      await replica(2).call('CONFIG', 'SET', 'cluster-replica-no-failover', 'yes');
+      await primary(2).kill9();
+      await until('it is taken for failed', async () =>
+        (await linesOf(replica(2))).some((line) => line.id === old.id && line.flags.includes('fail')),
+      );
+      const outcome = await tool.run({ type: 'failover', replica: next, primary: old, mode: 'force' });
+      assertDone(outcome);
+      assert.equal((await selfOf(replica(2))).role, 'primary');
+    });
+
+    test('failover: failed when the server does not carry it out', async () => {
+      // Two of three primaries gone: nobody can vote.
+      const [victim, heir] = [await refTo(primary(1)), await refTo(replica(1))];
+      await Promise.all([primary(0).kill9(), primary(1).kill9()]);
+      await until('it sees its primary failing', async () =>
+        (await linesOf(replica(1))).some((line) => line.id === victim.id && line.flags.some((flag) => /fail/.test(flag))),
+      );
+      await replica(0).kill9();
+      const outcome = await tool.run({ type: 'failover', replica: heir, primary: victim, mode: 'force' });
+      assertFailed(outcome, 'FAILOVER_NOT_DONE');
+      assertDone(await tool.run({ type: 'failover', replica: heir, primary: victim, mode: 'takeover' }));
+    });
+  });
+}
+
+test('cancel-atomic: with and without a migration; stale for somebody else', async () => {
+  const cluster = await startCluster({ product: 'valkey', primaries: 3 });
+  const tool = operator();
+  try {
+    const [source, target] = cluster.primaries as [Server, Server];
+    const ref = await refTo(source);
+    assertDone(await tool.run({ type: 'cancel-atomic', source: ref }));
+    // A target that does not answer keeps the job from ending by itself.
+    const targetId = (await refTo(target)).id;
+    target.pause();
+    await source.call('CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', 0, 100, 'NODE', targetId);
+    assertStale(await tool.run({ type: 'cancel-atomic', source: impostor(ref) }), /answers/);
+    assertDone(await tool.run({ type: 'cancel-atomic', source: ref }));
+    const [job] = (await source.call('CLUSTER', 'GETSLOTMIGRATIONS')) as string[][];
+    assert.equal(job?.[job.indexOf('state') + 1], 'cancelled');
+    target.resume();
+  } finally {
+    await tool.close();
+    await cluster.stop();
+  }
+});
