@@ -15,7 +15,7 @@ import { placeNodes } from './placement.ts';
 import { type Placed, placementProblems } from './placement-score.ts';
 import { type ReportedNode, refName } from './topology.ts';
 
-export type { CreateGoal, CreateMember } from './create-goal.ts';
+export type { CreateGoal } from './create-goal.ts';
 
 export interface CreateRequest {
   readonly endpoints: readonly Endpoint[];

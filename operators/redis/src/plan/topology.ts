@@ -88,10 +88,6 @@ export function reportedPrimaries(view: ClusterView): readonly ReportedNode[] {
   return reported(view).filter((node) => node.report.value.self.role === 'primary');
 }
 
-export function replicas(view: ClusterView): readonly NodeView[] {
-  return view.nodes.filter((node) => roleOf(node) === 'replica');
-}
-
 /** Replicas of a primary, reporting or not. */
 export function replicasOf(view: ClusterView, id: NodeId): readonly NodeView[] {
   return view.nodes.filter((node) => primaryIdOf(node) === id);
