@@ -115,7 +115,7 @@ test('nodes left over become more replicas', () => {
   const counts = goal.members
     .slice(0, 3)
     .map(({ id }) => goal.members.filter(({ primaryId }) => primaryId === id).length);
-  assert.deepEqual(counts.toSorted(), [1, 2, 2]);
+  assert.deepEqual(counts.toSorted((a, b) => a - b), [1, 2, 2]);
 });
 
 test('a server that does not answer is refused with its address and the reason it gave', () => {
