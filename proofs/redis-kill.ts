@@ -6,7 +6,14 @@
  */
 import { parseArgs } from 'node:util';
 import type { Product } from '@reeve/rig';
-import { killRound, type Operation, type RoundPlan, type RoundResult, type Victim } from './kill/rounds.ts';
+import {
+  killRound,
+  measureWindows,
+  type Operation,
+  type RoundPlan,
+  type RoundResult,
+  type Victim,
+} from './kill/rounds.ts';
 import { World } from './kill/world.ts';
 import { writeResult } from './result.ts';
 
@@ -62,8 +69,10 @@ export default async function redisKill(args: readonly string[]): Promise<boolea
   for (const product of products) {
     const world = await World.start(product);
     try {
+      const windows = await measureWindows(world);
+      process.stdout.write(`${product}: undisturbed, ms: ${JSON.stringify(windows)}\n`);
       for (const plan of plans.filter((candidate) => candidate.product === product)) {
-        const result = await killRound(plan, world);
+        const result = await killRound(plan, world, windows);
         results.push(result);
         const { operation, victim } = plan;
         process.stdout.write(

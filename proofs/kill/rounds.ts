@@ -35,13 +35,48 @@ export interface RoundResult {
   readonly tookMs: number;
 }
 
-/** How long the operations take undisturbed here: the window in which the kill falls. */
-const WINDOW_MS: Record<Operation, number> = { create: 700, reshard: 900, delete: 1800 };
+/** How long each operation takes undisturbed, from its journal's beginning: the window in which the kill falls. */
+export type Windows = Readonly<Record<Operation, number>>;
+const SLOTS = 1200;
+/** The last part of create waits until the servers serve; nothing is changed any more then. */
+const CREATE_WINDOW_MS = 900;
 const MOST_RESUMES = 6;
 
-export async function killRound(plan: RoundPlan, world: World): Promise<RoundResult> {
+export async function killRound(plan: RoundPlan, world: World, windows: Windows): Promise<RoundResult> {
   const began = performance.now();
-  return plan.operation === 'create' ? createRound(plan, began) : changeRound(plan, world, began);
+  return plan.operation === 'create'
+    ? createRound(plan, windows.create, began)
+    : changeRound(plan, world, windows[plan.operation], began);
+}
+
+/** One undisturbed run of each, timed. */
+export async function measureWindows(world: World): Promise<Windows> {
+  const timed = async (operation: 'reshard' | 'delete'): Promise<number> => {
+    const { source, target } = pickPair(await world.members(), 0);
+    const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
+    const journal = join(temporaryFolder('kill'), `${operation}.journal.json`);
+    const tool = new Tool([
+      ...lineFor(operation, address(witness.server.endpoint), source, target),
+      '--yes',
+      '--json',
+      '--journal',
+      journal,
+    ]);
+    await begun(tool, journal);
+    const from = performance.now();
+    const { code, stderr } = await tool.result;
+    if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stderr}`);
+    const took = performance.now() - from;
+    await world.repair();
+    return took;
+  };
+  return { create: CREATE_WINDOW_MS, reshard: await timed('reshard'), delete: await timed('delete') };
+}
+
+function lineFor(operation: Operation, entry: string, source: Member, target: Member): readonly string[] {
+  return operation === 'reshard'
+    ? ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', String(Math.min(SLOTS, source.slots - 1))]
+    : ['del-node', entry, '--node', source.id];
 }
 
 function journalLines(path: string): number {
@@ -64,7 +99,7 @@ async function resume(verb: string, journal: string, problems: string[]): Promis
   return MOST_RESUMES;
 }
 
-async function createRound(plan: RoundPlan, began: number): Promise<RoundResult> {
+async function createRound(plan: RoundPlan, windowMs: number, began: number): Promise<RoundResult> {
   const servers = await startServers(6, { product: plan.product, nodeTimeoutMs: 2000 });
   const problems: string[] = [];
   const journal = join(temporaryFolder('kill'), 'create.journal.json');
@@ -80,7 +115,7 @@ async function createRound(plan: RoundPlan, began: number): Promise<RoundResult>
       journal,
     ]);
     await begun(tool, journal);
-    const delay = plan.moment * WINDOW_MS.create;
+    const delay = plan.moment * windowMs;
     await pause(delay);
     const tooLate = tool.ended;
     const lines = journalLines(journal);
@@ -134,7 +169,7 @@ function pickPair(members: readonly Member[], number: number): { source: Member;
     : { source, target };
 }
 
-async function changeRound(plan: RoundPlan, world: World, began: number): Promise<RoundResult> {
+async function changeRound(plan: RoundPlan, world: World, windowMs: number, began: number): Promise<RoundResult> {
   const problems: string[] = [];
   const { source, target } = pickPair(await world.members(), plan.number);
   const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
@@ -146,14 +181,11 @@ async function changeRound(plan: RoundPlan, world: World, began: number): Promis
     patienceMs: 60_000,
   });
   const journal = join(temporaryFolder('kill'), `${plan.operation}.journal.json`);
-  const what =
-    plan.operation === 'reshard'
-      ? ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', String(Math.min(400, source.slots - 1))]
-      : ['del-node', entry, '--node', source.id];
+  const what = lineFor(plan.operation, entry, source, target);
   const verb = what[0] as string;
   const tool = new Tool([...what, '--yes', '--json', '--wait-limit', '60', '--journal', journal]);
   await begun(tool, journal);
-  const delay = plan.moment * WINDOW_MS[plan.operation];
+  const delay = plan.moment * windowMs;
   await pause(delay);
   const tooLate = tool.ended;
   const lines = journalLines(journal);
@@ -172,11 +204,18 @@ async function changeRound(plan: RoundPlan, world: World, began: number): Promis
   for (const [key, value] of result.acknowledged) world.acknowledged.set(key, value);
   for (const server of world.cluster.servers) if (!server.running) await server.restart();
   const permittedLosses =
-    killed && plan.comesBack === 'after-failover' ? await forgiveLosses(world, result.acknowledged) : 0;
+    killed && plan.comesBack === 'after-failover'
+      ? await forgiveLosses(world, result.acknowledged).catch((error: unknown) => {
+          problems.push(`reading back: ${String(error)}`);
+          return 0;
+        })
+      : 0;
   if (permittedLosses === 0 && result.regressions.length > 0)
     problems.push(`${result.regressions.length} reads went back in time`);
   await world.repair().catch((error: unknown) => problems.push(`repair: ${String(error)}`));
   problems.push(...(await world.judge()));
+  if (problems.length > 0)
+    problems.push(await world.picture(), existsSync(journal) ? readFileSync(journal, 'utf8') : '');
   return {
     plan,
     killedAfterMs: delay,

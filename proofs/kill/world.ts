@@ -22,7 +22,8 @@ export interface Member {
 }
 
 const NODE_TIMEOUT_MS = 1500;
-const PRELOADED = 20_000;
+const PRELOADED = 40_000;
+const VALUE_BYTES = 400;
 
 export class World {
   readonly product: Product;
@@ -63,7 +64,7 @@ export class World {
     const work: Promise<unknown>[] = [];
     for (let number = 0; number < PRELOADED; number++) {
       const key = `kept:${number}`;
-      const value = `value of ${number} `.padEnd(60 + (number % 200), 'x');
+      const value = `value of ${number} `.padEnd(VALUE_BYTES + (number % 200), 'x');
       this.acknowledged.set(key, value);
       const server = members.find((member) => member.id === owner[keySlot(key)])?.server as Server;
       work.push(server.call('SET', key, value));
@@ -108,7 +109,10 @@ export class World {
     const alone: Server[] = [];
     for (const server of this.cluster.servers) {
       const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
-      if (lines.length === 1) alone.push(server);
+      if (lines.length > 1) continue;
+      // A new id: the members refuse the old one for a minute after they forgot it.
+      await server.call('CLUSTER', 'RESET', 'HARD');
+      alone.push(server);
     }
     const entry = address((this.cluster.servers.find((server) => !alone.includes(server)) as Server).endpoint);
     const joined: Server[] = [];
@@ -139,6 +143,15 @@ export class World {
     await until('the spare replica is in sync with its new primary', async () =>
       String(await spare.server.call('INFO', 'replication')).includes('master_link_status:up'),
     );
+  }
+
+  /** What each server says, for the result file of a failed round. */
+  async picture(): Promise<string> {
+    const texts = this.cluster.servers.map(async (server) => {
+      const nodes = server.running ? String(await server.call('CLUSTER', 'NODES')) : 'not running';
+      return `${address(server.endpoint)}\n${nodes}`;
+    });
+    return (await Promise.all(texts)).join('\n');
   }
 
   /** Everything that is wrong now; empty = nothing. Gossip gets a moment to settle. */
