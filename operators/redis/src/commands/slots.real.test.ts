@@ -18,8 +18,8 @@ import { assertDone, assertFailed, assertStale, impostor, linesOf, type Operator
 
 const PRODUCTS: readonly Product[] = ['valkey', 'redis'];
 
-/** A slot of primary 0, far from those that other tests use. */
-const SLOTS = { closing: 10, claiming: 20, rival: 30, collecting: 40, conflict: 50, collections: 60, abort: 70 };
+/** Slots of primary 0, one for each test; the rival's is one of primary 2. */
+const SLOTS = { closing: 10, claiming: 20, rival: 16_000, collecting: 40, conflict: 50, collections: 60, abort: 70 };
 
 for (const product of PRODUCTS) {
   describe(`slots of ${product}`, () => {
@@ -113,28 +113,29 @@ for (const product of PRODUCTS) {
 
     test('claim-slots: a rival gives up first and keeps its keys', async () => {
       const slot = SLOTS.rival;
-      await primary(0).call('SET', key(slot, 'kept'), 'yes');
-      // Two owners: node 2 takes the slot too, with a newer epoch of its own, while gossip is on its way.
-      await primary(2).call('CLUSTER', 'DELSLOTS', slot);
-      await primary(2).call('CLUSTER', 'ADDSLOTS', slot);
-      await primary(2).call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ref(1).id);
+      await primary(2).call('SET', key(slot, 'kept'), 'yes');
+      // Two owners: node 0 takes the slot too. Its epoch is the lower one, so nobody believes it and both stand.
+      assert.ok((await selfOf(primary(0))).configEpoch < (await selfOf(primary(2))).configEpoch);
+      await primary(0).call('CLUSTER', 'DELSLOTS', slot);
+      await primary(0).call('CLUSTER', 'ADDSLOTS', slot);
+      await primary(0).call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ref(1).id);
       assertDone(
         await tool.run({
           type: 'claim-slots',
-          owner: ref(2),
+          owner: ref(0),
           slots: String(slot),
-          releaseFrom: [ref(0)],
+          releaseFrom: [ref(2)],
           others: [ref(1)],
         }),
       );
       await waitUntilAgreed(cluster.primaries);
-      assert.equal(await owns(primary(2), slot), true);
-      assert.deepEqual((await selfOf(primary(2))).migrating, [], 'and it is closed');
-      assert.equal(await owns(primary(0), slot), false);
-      assert.equal(await keysOf(primary(0), slot), 1, 'its keys are still there');
-      assertDone(await tool.run({ type: 'collect-keys', from: ref(0), owner: ref(2), slots: String(slot) }));
-      assert.equal(await primary(2).call('GET', key(slot, 'kept')), 'yes');
-      assert.equal(await keysOf(primary(0), slot), 0);
+      assert.equal(await owns(primary(0), slot), true);
+      assert.deepEqual((await selfOf(primary(0))).migrating, [], 'and it is closed');
+      assert.equal(await owns(primary(2), slot), false);
+      assert.equal(await keysOf(primary(2), slot), 1, 'its keys are still there');
+      assertDone(await tool.run({ type: 'collect-keys', from: ref(2), owner: ref(0), slots: String(slot) }));
+      assert.equal(await primary(0).call('GET', key(slot, 'kept')), 'yes');
+      assert.equal(await keysOf(primary(2), slot), 0);
     });
 
     test('collect-keys: moves what the owner lacks, removes equal copies, keeps both where they differ', async () => {
