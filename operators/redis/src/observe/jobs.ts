@@ -40,6 +40,9 @@ export function hasEnded(job: AtomicJob): boolean {
   return ENDED.has(job.state.toLowerCase());
 }
 
+/** Replicas of the target mention the job of their primary, without saying from where to where. */
+const MENTIONED = 'occurring-on-primary';
+
 export function runningJobsOf(reply: Reply | undefined): readonly AtomicJob[] {
-  return jobsOf(reply).filter((job) => !hasEnded(job));
+  return jobsOf(reply).filter((job) => !hasEnded(job) && job.state.toLowerCase() !== MENTIONED);
 }
