@@ -7,7 +7,7 @@ import type { AtomicJob } from '../../api/view.ts';
 import { countSlots, formatSlots, intersectSlots, minusSlots, type SlotRanges, takeSlots } from '../../api/slots.ts';
 import { hasEnded, jobsOf } from '../../observe/jobs.ts';
 import { nameOf, StaleEvidence, tableOf } from '../evidence.ts';
-import { causeOf, explain } from './migrate-errors.ts';
+import { causeOf } from './migrate-errors.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { isSilence, Patience } from './retry.ts';
 
@@ -35,6 +35,7 @@ class AtomicMove {
   #most: number;
   #failures = 0;
   #failuresAtSize = 0;
+  #denied = false;
 
   constructor(migration: Migration, slots: SlotRanges) {
     this.#migration = migration;
@@ -57,7 +58,7 @@ class AtomicMove {
       if (this.#migration.signal.aborted) break;
       this.#noteFailure(ended);
       await this.#refresh();
-      if (!(await patience.again())) return this.#left;
+      if (this.#denied || !(await patience.again())) return this.#left;
     }
     return this.#migration.signal.aborted ? this.#left : [];
   }
@@ -68,7 +69,8 @@ class AtomicMove {
     const { tally } = this.#migration;
     tally.note = `atomic migration failed (${this.#failures}): ${why}`;
     if (this.#failures === 1 || this.#failures >= MOST_FAILURES) {
-      tally.remarks.push(`atomic migration failed ${this.#failures} times: ${why}${hintFor(why)}`);
+      const times = this.#failures === 1 ? '' : ` ${this.#failures} times`;
+      tally.remarks.push(`atomic migration failed${times}: ${why}${hintFor(why)}`);
     }
     if (this.#failuresAtSize <= RETRIES_AT_SIZE || this.#most <= 1) return;
     this.#most = Math.ceil(this.#most / 2);
@@ -116,7 +118,8 @@ class AtomicMove {
         command.target.id,
       ]);
     } catch (error) {
-      if (causeOf(error) === 'denied') throw explain(error, 'denied', this.#migration);
+      // A user that may not start one now may not in a second either: straight to the other engine.
+      if (causeOf(error) === 'denied') this.#denied = true;
       // Whether it started after all shows in the list of jobs: the next turn adopts it.
       return error instanceof Error ? error.message : String(error);
     }
