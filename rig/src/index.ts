@@ -12,6 +12,7 @@ export {
   type ServerCheck,
   serverCheck,
 } from './oracle.ts';
+export { accessArguments, addressOf, REEVE, type ReeveOptions, type ReeveRun, reeveRedis } from './reeve.ts';
 export { RedirectingClient, type Retries } from './redirecting-client.ts';
 export {
   type Cluster,
