@@ -65,7 +65,8 @@ export function balanceByCost(
     moved.set(name, entry);
   };
   drain(accounts, costOf, transfer);
-  level(accounts, costOf, transfer);
+  const pairs = level(accounts, costOf, threshold, transfer);
+  refine(pairs, costOf, threshold, transfer);
   const moves = [...moved.values()].map(({ source, target, slots }) => ({
     source,
     target,
@@ -87,7 +88,7 @@ function drain(accounts: readonly Account[], costOf: (slot: number) => number, t
   const takers = accounts.filter((account) => account.weight > 0);
   for (const giver of accounts.filter((account) => account.weight === 0)) {
     for (const taker of mostNeedyFirst(takers)) {
-      transfer(giver, taker, fitting(giver, taker.ideal - taker.cost, costOf));
+      transfer(giver, taker, fitting(giver, taker.ideal - taker.cost, costOf, 0));
     }
     // Slots that cost nothing weigh nothing: shared by number. The others go one by one to whoever is best off with it.
     const rest = [...giver.slots].sort((a, b) => costOf(b) - costOf(a) || a - b);
@@ -103,32 +104,68 @@ function drain(accounts: readonly Account[], costOf: (slot: number) => number, t
   }
 }
 
+interface Pair {
+  readonly giver: Account;
+  readonly taker: Account;
+}
+
 /** Two pointers, from the richest and from the neediest; each step settles one of them. */
-function level(accounts: readonly Account[], costOf: (slot: number) => number, transfer: Transfer): void {
+function level(
+  accounts: readonly Account[],
+  costOf: (slot: number) => number,
+  threshold: number,
+  transfer: Transfer,
+): readonly Pair[] {
   const givers = accounts
     .filter((account) => account.weight > 0 && account.cost > account.ideal)
     .sort((a, b) => b.cost - b.ideal - (a.cost - a.ideal) || compareText(a.id, b.id));
   const takers = mostNeedyFirst(accounts.filter((account) => account.weight > 0 && account.cost < account.ideal));
+  const pairs: Pair[] = [];
   let g = 0;
   let t = 0;
   for (;;) {
     const giver = givers[g];
     const taker = takers[t];
-    if (!giver || !taker) return;
+    if (!giver || !taker) return pairs;
+    pairs.push({ giver, taker });
     const surplus = giver.cost - giver.ideal;
     const need = taker.ideal - taker.cost;
-    transfer(giver, taker, fitting(giver, Math.min(surplus, need), costOf));
+    const slack = (Math.min(giver.ideal, taker.ideal) * threshold) / 100;
+    transfer(giver, taker, fitting(giver, Math.min(surplus, need), costOf, slack));
     if (surplus <= need) g++;
     else t++;
   }
 }
 
+/** More single slots than this between one pair are no refinement any more. */
+const MOST_REFINED = 4;
+
+/**
+ * What whole slots left over, while a pair is outside the threshold: one more slot between the two, if both come closer
+ * to their shares by it. Only between pairs that exchange slots anyway.
+ */
+function refine(pairs: readonly Pair[], costOf: (slot: number) => number, threshold: number, transfer: Transfer): void {
+  for (const { giver, taker } of pairs) {
+    for (let round = 0; round < MOST_REFINED && (isOff(giver, threshold) || isOff(taker, threshold)); round++) {
+      const surplus = giver.cost - giver.ideal;
+      const need = taker.ideal - taker.cost;
+      const distance = (slot: number) => Math.max(Math.abs(surplus - costOf(slot)), Math.abs(need - costOf(slot)));
+      const best = [...giver.slots]
+        .filter((slot) => costOf(slot) > 0 && costOf(slot) < 2 * surplus && costOf(slot) < 2 * need)
+        .sort((a, b) => distance(a) - distance(b) || a - b)[0];
+      if (best === undefined) break;
+      transfer(giver, taker, [best]);
+    }
+  }
+}
+
 /**
  * Slots of a node that cost `amount` together, or as close below as they come. Hot slots first, the most expensive
- * that fits; then the lowest slots as one run, because scattered slots make every client's slot map long; then single
- * slots that fill the gap, the most expensive that fits, until the gap is less than half an average slot.
+ * that fits, and one of them may be too expensive by `slack`; then the lowest slots as one run, because scattered slots
+ * make every client's slot map long; then single slots that fill the gap, the most expensive that fits, until the gap
+ * is less than half an average slot.
  */
-function fitting(giver: Account, amount: number, costOf: (slot: number) => number): readonly number[] {
+function fitting(giver: Account, amount: number, costOf: (slot: number) => number, slack: number): readonly number[] {
   const chosen = new Set<number>();
   let left = amount;
   const take = (slot: number) => {
@@ -138,7 +175,9 @@ function fitting(giver: Account, amount: number, costOf: (slot: number) => numbe
   const costly = [...giver.slots].filter((slot) => costOf(slot) > 0).sort((a, b) => costOf(b) - costOf(a) || a - b);
   if (costly.length === 0 || amount <= 0) return [];
   const average = giver.cost / held(giver);
-  for (const slot of costly) if (costOf(slot) >= HOT * average && costOf(slot) <= left) take(slot);
+  for (const slot of costly) {
+    if (costOf(slot) >= HOT * average && left > 0 && costOf(slot) <= left + Math.min(slack, left)) take(slot);
+  }
   const run: number[] = [];
   for (const slot of [...giver.slots].sort((a, b) => a - b)) {
     if (chosen.has(slot)) continue;

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isReached } from '@reeve/runtime';
+import fc from 'fast-check';
+import { type Decided, isRefused } from '../api/operation.ts';
+import { placedMembers } from './check-placement.ts';
+import { applyCommand, brief, pursue, viewWith, type World } from './moves-testing.ts';
+import { placementScore } from './placement-score.ts';
+import { type SpreadGoal, spreadOperation } from './spread.ts';
+import { clusterNodes, type TestNode } from './testing.ts';
+
+const spreadBy = ['zone', 'host'];
+
+function worldOf(nodes: Readonly<Record<string, Partial<TestNode>>>, primaries = 3, replicas = 1): World {
+  return clusterNodes({ primaries, replicas, nodes });
+}
+
+function at(zone: string, host = zone): Partial<TestNode> {
+  return { annotations: { zone, host } };
+}
+
+function decided(world: World): Decided<SpreadGoal> {
+  const decision = spreadOperation.decide({ spreadBy }, viewWith(world, {}));
+  assert.ok(!isRefused(decision), isRefused(decision) ? JSON.stringify(decision.refused) : '');
+  return decision;
+}
+
+function scoreOf(world: World): number {
+  return placementScore(placedMembers(viewWith(world, {})), spreadBy);
+}
+
+test('primaries that failovers put on one host are spread again, as few as needed, one at a time', () => {
+  const world = worldOf({ p0: at('a'), p1: at('a'), p2: at('c'), p0r0: at('b'), p1r0: at('b'), p2r0: at('a') });
+  const { goal } = decided(world);
+  assert.equal(goal.promotions.length, 1);
+  const result = pursue(spreadOperation, goal, world);
+  assert.ok(isReached(result.plan));
+  assert.deepEqual(brief(result.commands), ['failover p1→p1r0 graceful']);
+  assert.equal(decided(result.world).nothingToDo, true);
+});
+
+test('a replica that is not in sync is not promoted', () => {
+  const world = worldOf({
+    p0: at('a'),
+    p1: at('a'),
+    p2: at('c'),
+    p0r0: { ...at('b'), flags: ['nofailover'] },
+    p1r0: at('b'),
+    p2r0: at('a'),
+  });
+  const { goal } = decided(world);
+  assert.deepEqual(
+    goal.promotions.map(({ replica }) => replica),
+    [world.find(({ annotations, primaryId }) => annotations['zone'] === 'b' && primaryId === world[2]?.id)?.id],
+  );
+});
+
+test('two failovers are made one after the other', () => {
+  const zones = { p0: at('a'), p1: at('a'), p2: at('a'), p0r0: at('b'), p1r0: at('c'), p2r0: at('b') };
+  const { goal } = decided(worldOf(zones));
+  assert.equal(goal.promotions.length, 2);
+  const plan = spreadOperation.plan(goal, viewWith(worldOf(zones), {}), 0, []);
+  assert.equal(plan.commands.length, 1);
+});
+
+function promoted(world: World, shard: number): World {
+  const [primary, replica] = [world[shard * 2], world[shard * 2 + 1]];
+  assert.ok(primary && replica);
+  const endpoint = { host: primary.host, port: primary.port };
+  const [from, to] = [primary.id, replica.id].map((id) => ({ id, endpoint }));
+  assert.ok(from && to);
+  return applyCommand(world, { type: 'failover', primary: from, replica: to, mode: 'graceful', why: '' }) ?? world;
+}
+
+test('a failover is never made for nothing: it lowers the score, and fewer would not do as well', () => {
+  const placements = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(1)), { minLength: 8, maxLength: 8 });
+  fc.assert(
+    fc.property(placements, (places) => {
+      const names = ['p0', 'p0r0', 'p1', 'p1r0', 'p2', 'p2r0', 'p3', 'p3r0'];
+      const nodes = Object.fromEntries(
+        names.map((name, index) => {
+          const [zone, host] = places[index] ?? ['a', 0];
+          return [name, at(zone, `${zone}${host}`)];
+        }),
+      );
+      const world = worldOf(nodes, 4);
+      const decision = spreadOperation.decide({ spreadBy }, viewWith(world, {}));
+      assert.ok(!isRefused(decision));
+      const before = scoreOf(world);
+      const result = pursue(spreadOperation, decision.goal, world, { most: 10 });
+      assert.ok(isReached(result.plan));
+      const after = scoreOf(result.world);
+      assert.ok(decision.goal.promotions.length === 0 ? after === before : after < before);
+      // Every choice of primaries there is.
+      let best = before;
+      let fewest = 0;
+      for (let bits = 0; bits < 16; bits++) {
+        const chosen = [0, 1, 2, 3].filter((shard) => (bits >> shard) & 1);
+        const score = scoreOf(chosen.reduce((next, shard) => promoted(next, shard), world));
+        if (score < best || (score === best && chosen.length < fewest)) {
+          best = score;
+          fewest = chosen.length;
+        }
+      }
+      assert.equal(after, best);
+      assert.equal(decision.goal.promotions.length, fewest);
+    }),
+    { numRuns: 25 },
+  );
+});
