@@ -27,10 +27,6 @@ export const redisErrors = {
     meaning: 'TLS could not be set up.',
     remedy: 'Check --tls, --cacert, --cert, --key and the name in the server’s certificate (--servername).',
   },
-  REDIS_NOT_CLUSTER: {
-    meaning: 'A server does not run in cluster mode.',
-    remedy: 'Start it with cluster-enabled yes.',
-  },
   REDIS_NO_IDENTITY: {
     meaning: 'A server answered CLUSTER NODES without a line about itself.',
     remedy: 'Something between us and the server (a proxy?) changes its answers: connect to the server itself.',

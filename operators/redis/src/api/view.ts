@@ -37,7 +37,6 @@ export interface NodeLine {
   readonly host: string; // empty when the reporter does not know it
   readonly port: number;
   readonly busPort: number;
-  readonly hostname?: string;
   /** `fail`, `fail?`, `handshake`, `noaddr`, `nofailover`, `myself`, `master`, `slave`, `noflags` as sent. */
   readonly flags: readonly string[];
   readonly role: Role;
@@ -53,12 +52,9 @@ export interface NodeLine {
 /** CLUSTER INFO. */
 export interface ClusterInfo {
   readonly state: 'ok' | 'fail';
-  readonly slotsAssigned: number;
-  readonly knownNodes: number;
   /** Primaries with slots: what a majority is counted from. */
   readonly size: number;
   readonly currentEpoch: number;
-  readonly myEpoch: number;
 }
 
 /** INFO replication. */
@@ -67,10 +63,8 @@ export interface ReplicationInfo {
   /** Replicas only. */
   readonly linkUp?: boolean;
   readonly syncInProgress?: boolean;
-  readonly primaryEndpoint?: Endpoint;
   /** A primary's master_repl_offset, a replica's slave_repl_offset. */
   readonly offset: number;
-  readonly connectedReplicas: number;
 }
 
 export interface MemoryInfo {
@@ -89,13 +83,11 @@ export interface Capabilities {
   readonly redisAtomicMigration: boolean;
   readonly slotStats: boolean;
   readonly functions: boolean;
-  readonly shards: boolean;
 }
 
 export interface ServerInfo {
   readonly product: 'redis' | 'valkey';
   readonly version: string;
-  readonly clusterEnabled: boolean;
   readonly capabilities: Capabilities;
   /** cluster-node-timeout, for safe MIGRATE timeouts; unknown when CONFIG is denied. */
   readonly nodeTimeoutMs: Knowledge<number>;
@@ -126,14 +118,12 @@ export interface NodeReport {
   readonly keyspace: Readonly<Record<number, number>>;
   /** Number of function libraries; unknown where FUNCTION does not exist or is denied. */
   readonly functionLibraries: Knowledge<number>;
-  /** shard id from CLUSTER SHARDS / nodes.conf aux fields, where there is one. */
-  readonly shardId?: string;
   /** Only the slots that were asked about (or all, when measured); absent slot = not asked. */
   readonly slotMeasures: Readonly<Record<number, SlotMeasure>>;
   /** Keys found outside the slots that the node serves (SCAN + CRC16 pass), when asked. */
   readonly strayKeys: Knowledge<number>;
-  /** CLUSTER GETSLOTMIGRATIONS: jobs that have not ended. */
-  readonly atomicJobs: readonly AtomicJob[];
+  /** CLUSTER GETSLOTMIGRATIONS: jobs that have not ended. A server that cannot have any has none; denied is unknown. */
+  readonly atomicJobs: Knowledge<readonly AtomicJob[]>;
 }
 
 export interface AtomicJob {

@@ -2,13 +2,7 @@
 import type { Reply } from '../api/port.ts';
 import type { Capabilities } from '../api/view.ts';
 
-const SUBCOMMANDS = [
-  'cluster|migrateslots',
-  'cluster|migration',
-  'cluster|slot-stats',
-  'cluster|shards',
-  'function|list',
-] as const;
+const SUBCOMMANDS = ['cluster|migrateslots', 'cluster|migration', 'cluster|slot-stats', 'function|list'] as const;
 
 export const CAPABILITY_QUESTION = ['COMMAND', 'INFO', ...SUBCOMMANDS];
 
@@ -21,16 +15,13 @@ export function capabilitiesOf(
   answered: { readonly atomicJobs: boolean; readonly functions: boolean },
 ): Capabilities {
   const entries = Array.isArray(reply) ? (reply as readonly Reply[]) : [];
-  const [migrateSlots, migration, slotStats, shards, functions] = SUBCOMMANDS.map((_, index) =>
-    Array.isArray(entries[index]),
-  );
+  const [migrateSlots, migration, slotStats, functions] = SUBCOMMANDS.map((_, index) => Array.isArray(entries[index]));
   if (entries.length === 0) {
     return {
       atomicMigration: answered.atomicJobs,
       redisAtomicMigration: false,
       slotStats: false,
       functions: answered.functions,
-      shards: false,
     };
   }
   return {
@@ -38,6 +29,5 @@ export function capabilitiesOf(
     redisAtomicMigration: migration ?? false,
     slotStats: slotStats ?? false,
     functions: functions ?? false,
-    shards: shards ?? false,
   };
 }

@@ -43,6 +43,6 @@ export function hasEnded(job: AtomicJob): boolean {
 /** Replicas of the target mention the job of their primary, without saying from where to where. */
 const MENTIONED = 'occurring-on-primary';
 
-export function runningJobsOf(reply: Reply | undefined): readonly AtomicJob[] {
+export function runningJobsOf(reply: Reply): readonly AtomicJob[] {
   return jobsOf(reply).filter((job) => !hasEnded(job) && job.state.toLowerCase() !== MENTIONED);
 }

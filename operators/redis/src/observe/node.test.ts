@@ -22,13 +22,11 @@ test('what a Valkey 9 primary tells of itself', async () => {
   assert.deepEqual(report.server, {
     product: 'valkey',
     version: '9.1.2',
-    clusterEnabled: true,
     capabilities: {
       atomicMigration: true,
       redisAtomicMigration: false,
       slotStats: true,
       functions: true,
-      shards: true,
     },
     nodeTimeoutMs: { known: true, value: 15000 },
     databases: 4,
@@ -58,7 +56,6 @@ test('everything goes out in one write: no question waits for an answer', async 
   assert.deepEqual(asked.sort(), [
     'CLUSTER GETSLOTMIGRATIONS',
     'CLUSTER INFO',
-    'CLUSTER MYSHARDID',
     'CLUSTER NODES',
     'COMMAND INFO',
     'CONFIG GET',
@@ -73,7 +70,7 @@ test('what a Redis 7 replica tells: commands it does not have are no failure', a
       INFO: REDIS_REPLICA_INFO,
       'CLUSTER NODES': REDIS_NODES.replace('myself,master', 'myself,slave'),
       'CLUSTER INFO': 'cluster_state:fail\r\n',
-      'COMMAND INFO': [null, null, null, ['cluster|shards'], ['function|list']],
+      'COMMAND INFO': [null, null, null, ['function|list']],
       'CONFIG GET': ['cluster-node-timeout', '5000'],
       'FUNCTION LIST': [],
     }),
@@ -84,7 +81,7 @@ test('what a Redis 7 replica tells: commands it does not have are no failure', a
   assert.equal(report.server.databases, 1);
   assert.equal(report.server.capabilities.atomicMigration, false);
   assert.equal(report.info.state, 'fail');
-  assert.deepEqual(report.atomicJobs, []);
+  assert.deepEqual(report.atomicJobs, { known: true, value: [] });
   assert.deepEqual(report.slotMeasures, {});
   assert.equal(report.strayKeys.known, false);
 });
@@ -111,8 +108,18 @@ describe('what is denied is unknown with the reason', () => {
       redisAtomicMigration: false,
       slotStats: false,
       functions: false,
-      shards: false,
     });
+  });
+
+  test('migrations of a server that can have them are unknown, not absent', async () => {
+    const what = 'CLUSTER GETSLOTMIGRATIONS';
+    const report = await observe(serverWith({ ...valkeyAnswers(VALKEY_NODES), [what]: denied(what) }));
+    assert.deepEqual(report.atomicJobs, { known: false, why: `10.0.0.1:1 does not permit ${what}` });
+    const redis = { ...valkeyAnswers(VALKEY_NODES), [what]: new Error("ERR unknown subcommand 'GETSLOTMIGRATIONS'") };
+    const status = 'CLUSTER MIGRATION STATUS';
+    const abilities = [null, ['cluster|migration'], null, null];
+    const other = await observe(serverWith({ ...redis, 'COMMAND INFO': abilities, [status]: denied(status) }));
+    assert.deepEqual(other.atomicJobs, { known: false, why: `10.0.0.1:1 does not permit ${status}` });
   });
 
   test('without INFO or CLUSTER NODES there is no report', async () => {
@@ -126,7 +133,7 @@ describe('what is denied is unknown with the reason', () => {
 test('a server that is not in cluster mode is told apart', async () => {
   const off = new Error('ERR This instance has cluster support disabled');
   const answers = { ...valkeyAnswers(''), 'CLUSTER NODES': off, 'CLUSTER INFO': off };
-  await assert.rejects(observe(serverWith(answers)), { code: 'REDIS_NOT_CLUSTER' });
+  await assert.rejects(observe(serverWith(answers)), { code: 'CLUSTER_DISABLED' });
 });
 
 test('a table without a line about itself is no table', async () => {
@@ -145,24 +152,27 @@ test('only jobs that have not ended, of Valkey and of Redis', async () => {
       'CLUSTER GETSLOTMIGRATIONS': [job('one', 'success'), job('two', 'snapshotting'), job('three', 'failed')],
     }),
   );
-  assert.deepEqual(valkey.atomicJobs, [
-    {
-      name: 'two',
-      operation: 'export',
-      slots: [
-        [0, 10],
-        [20, 30],
-      ],
-      sourceId: 'a'.repeat(40),
-      targetId: 'b'.repeat(40),
-      state: 'snapshotting',
-      message: '',
-    },
-  ]);
+  assert.deepEqual(valkey.atomicJobs, {
+    known: true,
+    value: [
+      {
+        name: 'two',
+        operation: 'export',
+        slots: [
+          [0, 10],
+          [20, 30],
+        ],
+        sourceId: 'a'.repeat(40),
+        targetId: 'b'.repeat(40),
+        state: 'snapshotting',
+        message: '',
+      },
+    ],
+  });
   const redis = await observe(
     serverWith({
       ...valkeyAnswers(VALKEY_NODES),
-      'COMMAND INFO': [null, ['cluster|migration'], null, ['cluster|shards'], ['function|list']],
+      'COMMAND INFO': [null, ['cluster|migration'], null, ['function|list']],
       'CLUSTER GETSLOTMIGRATIONS': new Error('ERR unknown subcommand'),
       'CLUSTER MIGRATION STATUS ALL': [
         ['id', 'x', 'slots', '5', 'source', 's', 'dest', 'd', 'operation', 'import', 'state', 'completed'],
@@ -170,8 +180,9 @@ test('only jobs that have not ended, of Valkey and of Redis', async () => {
       ],
     }),
   );
+  assert.ok(redis.atomicJobs.known);
   assert.deepEqual(
-    redis.atomicJobs.map(({ name, operation, slots, sourceId, targetId }) => [
+    redis.atomicJobs.value.map(({ name, operation, slots, sourceId, targetId }) => [
       name,
       operation,
       slots,
@@ -184,7 +195,7 @@ test('only jobs that have not ended, of Valkey and of Redis', async () => {
 
 describe('slots', () => {
   const oneDatabase = VALKEY_INFO.replace(/db2:.*\r\n/, '');
-  const withoutStats = [['cluster|migrateslots'], null, null, ['cluster|shards'], ['function|list']];
+  const withoutStats = [['cluster|migrateslots'], null, null, ['function|list']];
   const base = { ...valkeyAnswers(VALKEY_NODES), INFO: oneDatabase };
 
   test('keys of the asked slots, owned or not, in every database that has keys', async () => {

@@ -3,14 +3,7 @@ import { asReeveError, type Clock, type Knowledge, known, ReeveError, unknown } 
 import type { Needs } from '../api/operation.ts';
 import type { Arg, RedisPort, Reply } from '../api/port.ts';
 import { rangesOf, unionSlots } from '../api/slots.ts';
-import {
-  type AtomicJob,
-  type Endpoint,
-  formatEndpoint,
-  type NodeLine,
-  type NodeReport,
-  type ServerInfo,
-} from '../api/view.ts';
+import { type Endpoint, formatEndpoint, type NodeLine, type NodeReport, type ServerInfo } from '../api/view.ts';
 import { CAPABILITY_QUESTION, capabilitiesOf } from './capabilities.ts';
 import { fieldsOf, runningJobsOf } from './jobs.ts';
 import { countKeys, type MeasuredNode, type Measures, slotStats, withSampledBytes } from './measure.ts';
@@ -58,12 +51,11 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     ask(['CONFIG', 'GET', 'cluster-node-timeout', 'cluster-databases']),
     ask(['FUNCTION', 'LIST']),
     ask(['CLUSTER', 'GETSLOTMIGRATIONS']),
-    ask(['CLUSTER', 'MYSHARDID']),
   ]);
   const [infoText, nodesText, clusterText] = await essential.catch((error: unknown) => {
     throw notReadable(error, endpoint);
   });
-  const [commands, config, functions, jobs, shardId] = await optional;
+  const [commands, config, functions, jobs] = await optional;
 
   const info = parseInfo(String(infoText));
   const lines = reading.tables.read(String(nodesText));
@@ -85,13 +77,9 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     memory: memoryOf(info),
     keyspace,
     functionLibraries: libraryCount(functions),
-    ...(shardId.known && typeof shardId.value === 'string' ? { shardId: shardId.value } : {}),
     slotMeasures: await measuresFor(node, needs, self, server),
     strayKeys: await strayKeysFor(node, needs, self),
-    atomicJobs: [
-      ...runningJobsOf(jobs.known ? jobs.value : undefined),
-      ...(await redisJobs(reading, endpoint, server)),
-    ],
+    atomicJobs: await jobsOf(reading, endpoint, server, jobs),
   };
   return { report, runId: info.run_id ?? '' };
 }
@@ -99,7 +87,7 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
 function notReadable(error: unknown, endpoint: Endpoint): ReeveError {
   const known = asReeveError(error);
   if (!/cluster support disabled/i.test(known.message)) return known;
-  return new ReeveError('REDIS_NOT_CLUSTER', `${formatEndpoint(endpoint)} does not run in cluster mode`, {
+  return new ReeveError('CLUSTER_DISABLED', `${formatEndpoint(endpoint)} does not run in cluster mode`, {
     subjects: [formatEndpoint(endpoint)],
   });
 }
@@ -115,7 +103,6 @@ function serverOf(
   return {
     product: info.valkey_version === undefined ? 'redis' : 'valkey',
     version: info.valkey_version ?? info.redis_version ?? '',
-    clusterEnabled: info.cluster_enabled === '1',
     capabilities: capabilitiesOf(commands.known ? commands.value : undefined, answered),
     nodeTimeoutMs:
       nodeTimeout === undefined
@@ -172,11 +159,19 @@ async function strayKeysFor(node: MeasuredNode, needs: Needs, self: NodeLine): P
 }
 
 /** Redis 8.4 has another command for its migrations, asked only where it exists. */
-async function redisJobs(reading: Reading, endpoint: Endpoint, server: ServerInfo): Promise<readonly AtomicJob[]> {
-  if (!server.capabilities.redisAtomicMigration) return [];
+async function jobsOf(
+  reading: Reading,
+  endpoint: Endpoint,
+  server: ServerInfo,
+  jobs: Knowledge<Reply>,
+): Promise<NodeReport['atomicJobs']> {
+  if (jobs.known) return known(runningJobsOf(jobs.value));
+  // A server without the command has no jobs; one that denies it may have some.
+  if (!/unknown (?:sub)?command/i.test(jobs.why)) return jobs;
+  if (!server.capabilities.redisAtomicMigration) return known([]);
   const options = { timeoutMs: reading.timeoutMs };
-  const reply = await reading.port
-    .call(endpoint, ['CLUSTER', 'MIGRATION', 'STATUS', 'ALL'], options)
-    .catch(() => undefined);
-  return runningJobsOf(reply);
+  return reading.port.call(endpoint, ['CLUSTER', 'MIGRATION', 'STATUS', 'ALL'], options).then(
+    (reply) => known(runningJobsOf(reply)),
+    (error: unknown) => unknown(asReeveError(error).message),
+  );
 }

@@ -171,7 +171,7 @@ for (const product of PRODUCTS) {
         const nobody = { host: '127.0.0.1', port: await freePort() };
         const view = await observe({ alsoAsk: [nobody, alone.endpoint] });
         assert.equal(view.nodes.length, 6);
-        assert.deepEqual(view.silent.map(({ code }) => code).sort(), ['REDIS_NOT_CLUSTER', 'REDIS_UNREACHABLE']);
+        assert.deepEqual(view.silent.map(({ code }) => code).sort(), ['CLUSTER_DISABLED', 'REDIS_UNREACHABLE']);
       } finally {
         await alone.stop();
       }

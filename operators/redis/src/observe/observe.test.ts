@@ -119,7 +119,7 @@ describe('who does not answer', () => {
     assert.deepEqual(
       view.silent.map(({ endpoint, code }) => [endpoint.port, code]),
       [
-        [8, 'REDIS_NOT_CLUSTER'],
+        [8, 'CLUSTER_DISABLED'],
         [9, 'REDIS_UNREACHABLE'],
       ],
     );

@@ -36,7 +36,6 @@ describe('CLUSTER NODES', () => {
         host: '127.0.0.1',
         port: 13615,
         busPort: 23615,
-        hostname: 'node-a.example',
         flags: ['myself', 'master'],
         role: 'primary',
         configEpoch: 0,
@@ -82,7 +81,7 @@ describe('CLUSTER NODES', () => {
 
   test('further fields of the address are left alone', () => {
     const [line] = parseClusterNodes(FILE_LINE);
-    assert.deepEqual([line?.host, line?.port, line?.hostname], ['127.0.0.1', 31820, undefined]);
+    assert.deepEqual([line?.host, line?.port, line?.busPort], ['127.0.0.1', 31820, 41820]);
     assert.equal(formatSlots(line?.slots ?? []), '11-19,31-5460');
   });
 
@@ -156,17 +155,14 @@ describe('INFO and CLUSTER INFO', () => {
   test('cluster', () => {
     assert.deepEqual(clusterInfoOf(parseInfo(VALKEY_CLUSTER_INFO)), {
       state: 'ok',
-      slotsAssigned: 16384,
-      knownNodes: 6,
       size: 3,
       currentEpoch: 7,
-      myEpoch: 1,
     });
     assert.equal(clusterInfoOf(parseInfo('cluster_state:fail\r\n')).state, 'fail');
   });
 
   test('a primary', () => {
-    assert.deepEqual(replicationOf(parseInfo(VALKEY_INFO)), { role: 'primary', offset: 532, connectedReplicas: 1 });
+    assert.deepEqual(replicationOf(parseInfo(VALKEY_INFO)), { role: 'primary', offset: 532 });
   });
 
   test('a replica: its own offset, not the one it would have as a primary', () => {
@@ -174,9 +170,7 @@ describe('INFO and CLUSTER INFO', () => {
       role: 'replica',
       linkUp: false,
       syncInProgress: true,
-      primaryEndpoint: { host: '::1', port: 31841 },
       offset: 17,
-      connectedReplicas: 0,
     });
   });
 

@@ -66,16 +66,15 @@ interface Address {
   readonly host: string;
   readonly port: number;
   readonly busPort: number;
-  readonly hostname?: string;
 }
 
 /** `host:port@busport[,hostname[,name=value]…]`. The host may be IPv6 (with colons, without brackets) or empty. */
 function parseAddress(text: string): Address | undefined {
-  const [address = '', hostname = ''] = text.split(',');
+  const [address = ''] = text.split(',');
   const match = /^(.*):(\d+)(?:@(\d+))?$/.exec(address);
   if (!match) return undefined;
   const [, host = '', port, busPort] = match;
-  return { host, port: Number(port), busPort: Number(busPort ?? 0), ...(hostname === '' ? {} : { hostname }) };
+  return { host, port: Number(port), busPort: Number(busPort ?? 0) };
 }
 
 /** A line without its times: id, address, flags, primary, epoch, link state, slots. */
@@ -97,13 +96,9 @@ function parseLine(line: string): NodeLine | undefined {
     const range = parseRange(text);
     if (range) slots.push(range);
   }
-  const { host, port, busPort, hostname } = address;
   return {
     id,
-    host,
-    port,
-    busPort,
-    ...(hostname === undefined ? {} : { hostname }),
+    ...address,
     flags,
     role: flags.includes('slave') || flags.includes('replica') ? 'replica' : 'primary',
     ...(primary === '-' ? {} : { primaryId: primary }),
@@ -143,32 +138,19 @@ export function parseSpacedSlots(text: string): SlotRanges {
 export function clusterInfoOf(fields: Readonly<Record<string, string>>): ClusterInfo {
   return {
     state: fields.cluster_state === 'ok' ? 'ok' : 'fail',
-    slotsAssigned: numberOf(fields, 'cluster_slots_assigned'),
-    knownNodes: numberOf(fields, 'cluster_known_nodes'),
     size: numberOf(fields, 'cluster_size'),
     currentEpoch: numberOf(fields, 'cluster_current_epoch'),
-    myEpoch: numberOf(fields, 'cluster_my_epoch'),
   };
 }
 
 export function replicationOf(fields: Readonly<Record<string, string>>): ReplicationInfo {
   const role: Role = fields.role === 'slave' || fields.role === 'replica' ? 'replica' : 'primary';
-  if (role === 'primary') {
-    return {
-      role,
-      offset: numberOf(fields, 'master_repl_offset'),
-      connectedReplicas: numberOf(fields, 'connected_slaves'),
-    };
-  }
+  if (role === 'primary') return { role, offset: numberOf(fields, 'master_repl_offset') };
   return {
     role,
     linkUp: fields.master_link_status === 'up',
     syncInProgress: fields.master_sync_in_progress === '1',
-    ...(fields.master_host
-      ? { primaryEndpoint: { host: fields.master_host, port: numberOf(fields, 'master_port') } }
-      : {}),
     offset: numberOf(fields, 'slave_repl_offset'),
-    connectedReplicas: numberOf(fields, 'connected_slaves'),
   };
 }
 

@@ -50,7 +50,7 @@ export function valkeyAnswers(nodesText: string): Readonly<Record<string, Reply>
     INFO: VALKEY_INFO,
     'CLUSTER NODES': nodesText,
     'CLUSTER INFO': VALKEY_CLUSTER_INFO,
-    'COMMAND INFO': [['cluster|migrateslots'], null, ['cluster|slot-stats'], ['cluster|shards'], ['function|list']],
+    'COMMAND INFO': [['cluster|migrateslots'], null, ['cluster|slot-stats'], ['function|list']],
     'CONFIG GET': ['cluster-node-timeout', '15000', 'cluster-databases', '4'],
     'FUNCTION LIST': [['library_name', 'mylib']],
     'CLUSTER GETSLOTMIGRATIONS': [],

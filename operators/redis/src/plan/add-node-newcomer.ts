@@ -12,10 +12,6 @@ export function newcomerProblems(node: ReportedNode, cluster: ClusterView): read
   };
   const { server, self, others } = node.report.value;
   const members = reported(cluster);
-  if (!server.clusterEnabled) {
-    refuse('CLUSTER_DISABLED', 'does not run in cluster mode (cluster-enabled no)');
-    return refused;
-  }
   const isMember = (id: NodeId) => cluster.nodes.some((member) => member.id === id);
   const strangers = others.filter((line) => !isHandshake(line) && !isMember(line.id));
   if (strangers.length > 0) {

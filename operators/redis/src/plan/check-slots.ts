@@ -1,4 +1,5 @@
 /** Checks of the slots: covered, owned once, closed, the same in everybody's eyes, and without strangers' keys. */
+import { valueOf } from '@reeve/runtime';
 import type { Finding } from '../api/findings.ts';
 import {
   ALL_SLOTS,
@@ -191,17 +192,31 @@ export function checkStrayKeys(view: ClusterView): readonly Finding[] {
 
 export function checkAtomicJobs(view: ClusterView): readonly Finding[] {
   const jobs = new Map<string, AtomicJob>();
+  const untold: Finding[] = [];
   for (const node of reported(view)) {
+    const { atomicJobs } = node.report.value;
+    if (!atomicJobs.known) {
+      untold.push({
+        code: 'ATOMIC_JOB',
+        severity: 'info',
+        message: `whether slots are moving to or from ${nodeName(view, node.id)} is not known: ${atomicJobs.why}`,
+        nodes: [node.id],
+        remedy: 'Permit CLUSTER GETSLOTMIGRATIONS to the user given',
+      });
+    }
     // Both sides list a job; it is one.
-    for (const job of node.report.value.atomicJobs)
+    for (const job of valueOf(atomicJobs) ?? [])
       jobs.set(`${job.sourceId} ${job.targetId} ${formatSlots(job.slots)}`, job);
   }
-  return [...jobs.values()].map((job) => ({
-    code: 'ATOMIC_JOB',
-    severity: 'info',
-    message: `${describeSlots(job.slots)} are moving from ${nodeName(view, job.sourceId)} to ${nodeName(view, job.targetId)} (${[job.state, job.message].filter((text) => text !== '').join(': ')})`,
-    nodes: [job.sourceId, job.targetId],
-    slots: job.slots,
-    remedy: 'Wait for it; reeve redis watch ADDRESS shows it',
-  }));
+  const running = [...jobs.values()].map(
+    (job): Finding => ({
+      code: 'ATOMIC_JOB',
+      severity: 'info',
+      message: `${describeSlots(job.slots)} are moving from ${nodeName(view, job.sourceId)} to ${nodeName(view, job.targetId)} (${[job.state, job.message].filter((text) => text !== '').join(': ')})`,
+      nodes: [job.sourceId, job.targetId],
+      slots: job.slots,
+      remedy: 'Wait for it; reeve redis watch ADDRESS shows it',
+    }),
+  );
+  return [...running, ...untold];
 }

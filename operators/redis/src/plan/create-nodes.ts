@@ -40,12 +40,9 @@ export function locate(view: ClusterView, endpoint: Endpoint): Located {
 
 /** Refusals for the kind of server that it is. */
 export function judgeServer(node: ReportedNode): readonly Refusal[] {
-  const { product, version, clusterEnabled } = node.report.value.server;
+  const { product, version } = node.report.value.server;
   const name = refName(refOf(node));
   const refused: Refusal[] = [];
-  if (!clusterEnabled) {
-    refused.push({ code: 'CLUSTER_DISABLED', message: `${name} does not run in cluster mode`, subjects: [node.id] });
-  }
   const major = Number.parseInt(version, 10);
   if (!(major >= OLDEST_MAJOR[product])) {
     refused.push({

@@ -115,7 +115,10 @@ test('nodes left over become more replicas', () => {
   const counts = goal.members
     .slice(0, 3)
     .map(({ id }) => goal.members.filter(({ primaryId }) => primaryId === id).length);
-  assert.deepEqual(counts.toSorted((a, b) => a - b), [1, 2, 2]);
+  assert.deepEqual(
+    counts.toSorted((a, b) => a - b),
+    [1, 2, 2],
+  );
 });
 
 test('a server that does not answer is refused with its address and the reason it gave', () => {
@@ -135,10 +138,8 @@ test('a server that does not answer is refused with its address and the reason i
   assert.deepEqual(refusedCodes(servers(6, (i) => (i === 2 ? { unreachable: 'twice' } : {}))), ['NODE_SILENT']);
 });
 
-test('kinds of servers: cluster mode, version, product', () => {
+test('kinds of servers: version, product', () => {
   const one = (changes: Partial<TestNode>) => servers(6, (i) => (i === 4 ? changes : {}));
-  const off = one({ report: (report) => ({ ...report, server: { ...report.server, clusterEnabled: false } }) });
-  assert.deepEqual(refusedCodes(off), ['CLUSTER_DISABLED']);
   assert.deepEqual(refusedCodes(one({ version: '7.2.5' })), ['UNSUPPORTED_VERSION']);
   assert.deepEqual(refusedCodes(one({ version: '' })), ['UNSUPPORTED_VERSION']);
   assert.deepEqual(refusedCodes(servers(6, () => ({ product: 'redis', version: '6.2.14' }))), ['UNSUPPORTED_VERSION']);

@@ -3,7 +3,8 @@ import type { Refusal } from '@reeve/runtime';
 import type { Finding, FindingCode } from '../api/findings.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { checkCluster } from './check.ts';
-import { atomicJobs, inDoubt } from './moves-view.ts';
+import { atomicJobs, inDoubt, jobsUnknown } from './moves-view.ts';
+import { nodeName } from './topology.ts';
 
 /**
  * Findings that do not stand in the way of moving slots: they are about how many copies there are and where, which
@@ -63,6 +64,13 @@ export function movesGate(view: ClusterView): Gate {
     for (const doubt of inDoubt(view)) {
       refused.push({ code: 'FAILOVER_IN_PROGRESS', message: doubt.message, subjects: doubt.subjects });
     }
+  }
+  for (const { node, why } of jobsUnknown(view)) {
+    refused.push({
+      code: 'SLOTS_BUSY',
+      message: `whether an atomic slot migration runs on ${nodeName(view, node.id)} is not known: ${why}`,
+      subjects: [node.id],
+    });
   }
   for (const job of atomicJobs(view)) {
     refused.push({

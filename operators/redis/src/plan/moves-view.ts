@@ -1,5 +1,5 @@
 /** Questions about a view that matter while slots move or are mended: who is missing, what is under way, what is in doubt. */
-import type { Waiting } from '@reeve/runtime';
+import { valueOf, type Waiting } from '@reeve/runtime';
 import {
   countSlots,
   formatSlots,
@@ -35,11 +35,19 @@ export function slotsFromText(text: string): SlotRanges {
 export function atomicJobs(view: ClusterView): readonly AtomicJob[] {
   const jobs = new Map<string, AtomicJob>();
   for (const node of reported(view)) {
-    for (const job of node.report.value.atomicJobs) {
+    for (const job of valueOf(node.report.value.atomicJobs) ?? []) {
       jobs.set(`${job.sourceId} ${job.targetId} ${formatSlots(job.slots)}`, job);
     }
   }
   return [...jobs.values()];
+}
+
+/** Reporting nodes that do not tell whether they have atomic migrations. */
+export function jobsUnknown(view: ClusterView): readonly { readonly node: ReportedNode; readonly why: string }[] {
+  return reported(view).flatMap((node) => {
+    const { atomicJobs: jobs } = node.report.value;
+    return jobs.known ? [] : [{ node, why: jobs.why }];
+  });
 }
 
 export function lineAbout(node: ReportedNode, id: NodeId): NodeLine | undefined {

@@ -186,20 +186,17 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
   const owners = table.filter((other) => other.role === 'primary' && other.slots !== '');
   const assigned = owners.reduce((sum, owner) => sum + countSlots(rangesFromText(owner.slots)), 0);
   const keys = Object.values(node.keys).reduce((sum, count) => sum + count, 0);
-  const primary = nodes.find((other) => other.id === node.primaryId);
   const line = lineOf(node, nodes);
   const valkey9 = node.product === 'valkey' && Number(node.version.split('.')[0]) >= 9;
   const report: NodeReport = {
     server: {
       product: node.product,
       version: node.version,
-      clusterEnabled: true,
       capabilities: {
         atomicMigration: valkey9,
         redisAtomicMigration: false,
         slotStats: node.product === 'valkey',
         functions: true,
-        shards: true,
       },
       nodeTimeoutMs: known(15_000),
       databases: 1,
@@ -214,21 +211,16 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
     others: table.filter((other) => other.id !== node.id).map((other) => lineOf(other, nodes)),
     info: {
       state: node.state ?? (assigned >= 16_384 ? 'ok' : 'fail'),
-      slotsAssigned: assigned,
-      knownNodes: table.length,
       size: owners.length,
       currentEpoch: Math.max(0, ...table.map((other) => other.epoch)),
-      myEpoch: line.configEpoch,
     },
     replication: {
       role: node.role,
       offset: 100,
-      connectedReplicas: nodes.filter((other) => other.primaryId === node.id).length,
       ...(node.role === 'replica'
         ? {
             linkUp: node.linkUp,
             syncInProgress: false,
-            ...(primary ? { primaryEndpoint: { host: primary.host, port: primary.port } } : {}),
           }
         : {}),
     },
@@ -238,7 +230,7 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
     slotMeasures:
       node.measures ?? Object.fromEntries(Object.entries(node.keys).map(([slot, count]) => [slot, { keys: count }])),
     strayKeys: node.strayKeys,
-    atomicJobs: node.atomicJobs,
+    atomicJobs: known(node.atomicJobs),
   };
   return node.report ? node.report(report) : report;
 }
