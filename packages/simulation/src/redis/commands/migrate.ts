@@ -126,6 +126,7 @@ function migrate(call: Call): RawReply {
     try {
       if (request.database >= target.databases.length) throw err('DB index is out of range');
       checkServed(target, session, restoreAsking, [key], call.now);
+      if (!target.isPrimary) throw new ServerError("READONLY You can't write against a read only replica.");
       restore({ ...call, server: target, session, args });
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
