@@ -2,7 +2,7 @@
 import type { Arg } from '../../api/port.ts';
 import { RedisReplyError } from '../../api/port.ts';
 import { hasSlot } from '../../api/slots.ts';
-import type { NodeId, NodeRef } from '../../api/view.ts';
+import type { NodeRef } from '../../api/view.ts';
 import { keysInSlots, nameOf, tableOf } from '../evidence.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { isSilence, Patience, passes } from './retry.ts';
