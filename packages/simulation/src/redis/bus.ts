@@ -1,20 +1,14 @@
 /** The cluster bus: what a packet from another node changes in a server's node table. */
-import { SLOT_COUNT } from './crc16.ts';
 import type { Network } from './network.ts';
 import type { Peer } from './peer.ts';
 import { hexId, type ModelServer } from './server.ts';
-import { type Claim, claims, setPeerAsPrimary, takeClaim } from './slots.ts';
+import { claimBy, setPeerAsPrimary, takeClaim } from './slots.ts';
 
 export type PacketType = 'ping' | 'pong' | 'meet';
 
 /** How long a failure report of another primary counts, in node timeouts. */
 const REPORT_VALIDITY = 2;
 const FAIL_UNDO = 2;
-
-function claimOf(sender: ModelServer): Claim & { readonly epoch: number } {
-  const primary = sender.shardPrimary();
-  return { owners: sender.owners, mark: primary.mark, epoch: primary.configEpoch };
-}
 
 /** Sends a ping (or MEET) and takes the pong. False when nothing came back. */
 export function exchange(from: ModelServer, to: Peer, network: Network, now: number): boolean {
@@ -125,23 +119,24 @@ function takePong(server: ModelServer, link: Peer, now: number): void {
 }
 
 function takeHeader(server: ModelServer, sender: Peer, from: ModelServer, network: Network, now: number): void {
-  const claim = claimOf(from);
+  const claimant = from.shardPrimary();
+  const epoch = claimant.configEpoch;
   if (from.currentEpoch > server.currentEpoch) {
     server.currentEpoch = from.currentEpoch;
     server.touch();
   }
-  if (claim.epoch > sender.configEpoch) {
-    sender.configEpoch = claim.epoch;
+  if (epoch > sender.configEpoch) {
+    sender.configEpoch = epoch;
     server.touch();
   }
   sender.shardId = from.self.shardId;
   takeRole(server, sender, from);
   const shardPrimary = sender.role === 'primary' ? sender : sender.primary;
-  if (shardPrimary && differs(server, shardPrimary, claim)) {
-    if (sender.role === 'primary') takeClaim(server, sender, claim.epoch, claim, now);
-    tellNewerOwner(server, sender, from, claim, network, now);
+  if (shardPrimary && server.slotsOf(shardPrimary.mark).text !== from.slotsOf(claimant.mark).text) {
+    if (sender.role === 'primary') takeClaim(server, sender, epoch, claimBy(from, claimant), now);
+    tellNewerOwner(server, sender, from, network, now);
   }
-  if (server.isPrimary && sender.role === 'primary' && claim.epoch === server.self.configEpoch) {
+  if (server.isPrimary && sender.role === 'primary' && epoch === server.self.configEpoch) {
     // Two primaries with one epoch: the one with the smaller id takes a new one.
     if (sender.configEpoch === server.self.configEpoch && sender.id > server.id) {
       server.currentEpoch++;
@@ -168,30 +163,18 @@ function takeRole(server: ModelServer, sender: Peer, from: ModelServer): void {
   }
 }
 
-function differs(server: ModelServer, peer: Peer, claim: Claim): boolean {
-  const { owners } = server;
-  for (let slot = 0; slot < SLOT_COUNT; slot++) {
-    if ((owners[slot] === peer.mark) !== (claim.owners[slot] === claim.mark)) return true;
-  }
-  return false;
-}
-
 /** The sender claims a slot that somebody else has with a greater epoch: send it an UPDATE about that owner. */
-function tellNewerOwner(
-  server: ModelServer,
-  sender: Peer,
-  from: ModelServer,
-  claim: Claim & { readonly epoch: number },
-  network: Network,
-  now: number,
-): void {
+function tellNewerOwner(server: ModelServer, sender: Peer, from: ModelServer, network: Network, now: number): void {
   if (!network.connected(server, from)) return;
-  for (let slot = 0; slot < SLOT_COUNT; slot++) {
-    if (!claims(claim, slot) || server.isUnclaimed(slot)) continue;
-    const owner = server.ownerOf(slot);
-    if (!owner || owner === sender || owner.configEpoch <= claim.epoch) continue;
-    takeUpdate(from, server, owner, now);
-    return;
+  const claimant = from.shardPrimary();
+  for (const [first, last] of from.slotsOf(claimant.mark).runs) {
+    for (let slot = first; slot <= last; slot++) {
+      if (server.owners[slot] === sender.mark || server.isUnclaimed(slot)) continue;
+      const owner = server.ownerOf(slot);
+      if (!owner || owner.configEpoch <= claimant.configEpoch) continue;
+      takeUpdate(from, server, owner, now);
+      return;
+    }
   }
 }
 
@@ -203,7 +186,7 @@ function takeUpdate(server: ModelServer, informer: ModelServer, about: Peer, now
   setPeerAsPrimary(server, known);
   known.configEpoch = about.configEpoch;
   server.touch();
-  takeClaim(server, known, about.configEpoch, { owners: informer.owners, mark: about.mark }, now);
+  takeClaim(server, known, about.configEpoch, claimBy(informer, about), now);
 }
 
 function takeGossip(server: ModelServer, sender: Peer, from: ModelServer, network: Network, now: number): void {

@@ -3,7 +3,7 @@ import { SLOT_COUNT } from './crc16.ts';
 import type { Network } from './network.ts';
 import { replicate } from './replication.ts';
 import type { ModelServer } from './server.ts';
-import { becomePrimary, claims } from './slots.ts';
+import { becomePrimary } from './slots.ts';
 
 /** On a replica: CLUSTER FAILOVER was accepted. On its primary: writes are paused until `endsAt`. */
 export interface ManualFailover {
@@ -76,10 +76,10 @@ function vote(voter: ModelServer, candidate: ModelServer, forced: boolean, now: 
   if (known.role !== 'replica' || !primary || (primary.failing !== 'failed' && !forced)) return false;
   if (primary.votedAt !== 0 && now - primary.votedAt < voter.options.nodeTimeoutMs * 2) return false;
   const shardPrimary = candidate.shardPrimary();
-  const claim = { owners: candidate.owners, mark: shardPrimary.mark };
-  for (let slot = 0; slot < SLOT_COUNT; slot++) {
-    if (!claims(claim, slot) || voter.isUnclaimed(slot)) continue;
-    if ((voter.ownerOf(slot)?.configEpoch ?? 0) > shardPrimary.configEpoch) return false;
+  for (const [first, last] of candidate.slotsOf(shardPrimary.mark).runs) {
+    for (let slot = first; slot <= last; slot++) {
+      if (!voter.isUnclaimed(slot) && (voter.ownerOf(slot)?.configEpoch ?? 0) > shardPrimary.configEpoch) return false;
+    }
   }
   voter.lastVoteEpoch = voter.currentEpoch;
   primary.votedAt = now;

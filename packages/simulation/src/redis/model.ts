@@ -142,12 +142,24 @@ export class RedisClusterModel {
     commands: readonly (readonly ModelArg[])[],
     options: ExecuteOptions = {},
   ): readonly ModelReply[] {
+    const replies = this.transactionReplies(endpoint, commands, options);
+    const error = replies.find((reply) => reply instanceof ServerError);
+    if (error) throw error;
+    return replies as readonly ModelReply[];
+  }
+
+  /** The same, with the errors of single commands in their places. */
+  transactionReplies(
+    endpoint: EndpointLike,
+    commands: readonly (readonly ModelArg[])[],
+    options: ExecuteOptions = {},
+  ): readonly (ModelReply | ServerError)[] {
     this.sync();
     const server = this.serverAt(endpoint);
     const session = options.session ?? createSession();
     const calls = commands.map((args) => this.#call(server, args, session, true));
     const replies = this.#unpaused(server, () => runTransaction(calls));
-    return replies.map((reply) => toReply(reply, options.binary ?? false));
+    return replies.map((reply) => (reply instanceof ServerError ? reply : toReply(reply, options.binary ?? false)));
   }
 
   /** A paused write waits on a real server; here the caller is told that no answer came, and nothing was done. */

@@ -3,6 +3,7 @@ import { SLOT_COUNT } from './crc16.ts';
 import type { AtomicState } from './atomic.ts';
 import type { ManualFailover } from './failover.ts';
 import { Keyspace } from './keyspace.ts';
+import { noSlots, type SlotRuns, slotRuns } from './slot-runs.ts';
 import { createPeer, type Peer, type PeerSeed } from './peer.ts';
 import { createReplication, type Replication } from './replication.ts';
 
@@ -83,6 +84,8 @@ export class ModelServer {
   readonly cpuBySlot = new Map<number, number>();
 
   readonly #byMark: (Peer | undefined)[] = [undefined];
+  /** Runs of slots by owner's mark, until a slot changes hands. */
+  #runs: ReadonlyMap<number, SlotRuns> | undefined;
 
   constructor(options: ServerOptions, random: Random, now: number) {
     this.options = options;
@@ -138,7 +141,7 @@ export class ModelServer {
 
   /** Forgets a node: its slots become unassigned, its replicas have no known primary, its reports are void. */
   removePeer(peer: Peer): void {
-    for (let slot = 0; slot < SLOT_COUNT; slot++) if (this.owners[slot] === peer.mark) this.unassign(slot);
+    this.unassignAllOf(peer);
     for (const [slot, target] of this.migrating) if (target === peer) this.migrating.delete(slot);
     for (const [slot, source] of this.importing) if (source === peer) this.importing.delete(slot);
     for (const other of this.peers.values()) {
@@ -173,6 +176,7 @@ export class ModelServer {
   }
 
   assign(slot: number, peer: Peer): void {
+    this.#runs = undefined;
     this.owners[slot] = peer.mark;
     peer.slotCount++;
     this.touch();
@@ -182,10 +186,17 @@ export class ModelServer {
     const owner = this.ownerOf(slot);
     if (!owner) return false;
     owner.slotCount--;
+    this.#runs = undefined;
     this.owners[slot] = 0;
     this.unclaimed.delete(slot);
     this.touch();
     return true;
+  }
+
+  /** The slots of an owner, as runs and as the text of CLUSTER NODES. */
+  slotsOf(mark: number): SlotRuns {
+    this.#runs ??= slotRuns(this.owners);
+    return this.#runs.get(mark) ?? noSlots;
   }
 
   /** Nobody has it, or its owner stopped claiming it. */

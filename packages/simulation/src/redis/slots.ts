@@ -1,16 +1,21 @@
 /** How a server takes another node's claim to slots: the greater config epoch wins; what follows differs by product. */
-import { SLOT_COUNT } from './crc16.ts';
 import type { Peer } from './peer.ts';
 import { follow, unfollow, write } from './replication.ts';
 import type { ModelServer } from './server.ts';
+import type { SlotRuns } from './slot-runs.ts';
 
-/** The slots a packet says a node has, as a mark in the sender's own owner table (no bitmap is copied). */
+/** The slots a packet says a node has: a view of the sender's own owner table, nothing is copied. */
 export interface Claim {
   readonly owners: Uint16Array;
   readonly mark: number;
+  readonly runs: SlotRuns['runs'];
 }
 
-export function claims(claim: Claim, slot: number): boolean {
+export function claimBy(server: ModelServer, peer: Peer): Claim {
+  return { owners: server.owners, mark: peer.mark, runs: server.slotsOf(peer.mark).runs };
+}
+
+function claims(claim: Claim, slot: number): boolean {
   return claim.owners[slot] === claim.mark;
 }
 
@@ -101,26 +106,26 @@ export function takeClaim(server: ModelServer, sender: Peer, epoch: number, clai
   let claimed = 0;
   let lostToSender = 0;
 
-  for (let slot = 0; slot < SLOT_COUNT; slot++) {
-    const owner = server.owners[slot] as number;
-    if (!claims(claim, slot)) {
-      if (owner === sender.mark) server.unclaimed.add(slot);
-      continue;
+  for (const [first, last] of server.slotsOf(sender.mark).runs) {
+    for (let slot = first; slot <= last; slot++) if (!claims(claim, slot)) server.unclaimed.add(slot);
+  }
+  for (const [first, last] of claim.runs) {
+    claimed += last - first + 1;
+    for (let slot = first; slot <= last; slot++) {
+      const owner = server.owners[slot] as number;
+      if (owner === sender.mark) {
+        if (server.unclaimed.size > 0) server.unclaimed.delete(slot);
+        continue;
+      }
+      // Redis: a slot being imported is only ever closed by the administrator.
+      if (!valkey && server.importing.has(slot)) continue;
+      if (!server.isUnclaimed(slot) && (server.peerByMark(owner)?.configEpoch ?? 0) >= epoch) continue;
+      if (owner === server.self.mark && server.countKeysInSlot(slot) > 0) dirty.push(slot);
+      if (owner === shardPrimary.mark) lostToSender++;
+      if (valkey) retargetOpenSlots(server, sender, slot);
+      server.unassign(slot);
+      server.assign(slot, sender);
     }
-    claimed++;
-    if (owner === sender.mark) {
-      if (server.unclaimed.size > 0) server.unclaimed.delete(slot);
-      continue;
-    }
-    // Redis: a slot being imported is only ever closed by the administrator.
-    if (!valkey && server.importing.has(slot)) continue;
-    if (!server.isUnclaimed(slot) && (server.peerByMark(owner)?.configEpoch ?? 0) >= epoch) continue;
-    if (owner === server.self.mark && server.countKeysInSlot(slot) > 0) dirty.push(slot);
-    if (owner === shardPrimary.mark) lostToSender++;
-    if (valkey) retargetOpenSlots(server, sender, slot);
-    server.unassign(slot);
-    server.assign(slot, sender);
-    server.unclaimed.delete(slot);
   }
   if (valkey) lookAtUnclaimedOpenSlots(server, sender, epoch, claim);
 

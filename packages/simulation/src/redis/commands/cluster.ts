@@ -72,6 +72,7 @@ function meet(call: Call): RawReply {
   const port = Number(args[3]);
   if (args[4] !== undefined && !/^-?\d+$/.test(args[4])) throw err(`Invalid ${kind}bus port specified: ${args[4]}`);
   const busPort = args[4] === undefined ? port + 10_000 : Number(args[4]);
+  if (server.isValkey && (port <= 0 || port > 65_535)) throw err('Port number is out of range');
   const valid = isAddress(host) && port > 0 && port <= 65_535 && busPort > 0 && busPort <= 65_535;
   if (!valid) throw err(`Invalid node address specified: ${host}:${args[3]}`);
   for (const peer of server.peers.values()) {

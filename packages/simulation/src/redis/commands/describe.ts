@@ -3,7 +3,6 @@ import { SLOT_COUNT } from '../crc16.ts';
 import { flagsOf, type Peer } from '../peer.ts';
 import { bulk, type RawReply } from '../reply.ts';
 import type { ModelServer } from '../server.ts';
-import { slotRuns } from './slot-args.ts';
 
 const NO_ID = '-';
 
@@ -21,11 +20,7 @@ function nodeLine(server: ModelServer, peer: Peer): string {
     String(epoch),
     peer.linked || isMyself ? 'connected' : 'disconnected',
   ];
-  if (peer.slotCount > 0) {
-    for (const [first, last] of slotRuns((slot) => server.owners[slot] === peer.mark)) {
-      words.push(first === last ? `${first}` : `${first}-${last}`);
-    }
-  }
+  if (peer.slotCount > 0) words.push(server.slotsOf(peer.mark).text);
   if (isMyself) words.push(...openSlots(server));
   return words.join(' ');
 }
@@ -126,7 +121,7 @@ export function clusterShards(server: ModelServer): RawReply {
   const reply: RawReply[] = [];
   for (const primary of server.peers.values()) {
     if (primary.role !== 'primary') continue;
-    const runs = primary.slotCount > 0 ? slotRuns((slot) => server.owners[slot] === primary.mark) : [];
+    const { runs } = server.slotsOf(primary.mark);
     const nodes = [primary, ...replicasOf(server, primary)];
     reply.push([
       bulk('slots'),

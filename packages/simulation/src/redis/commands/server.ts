@@ -133,6 +133,10 @@ function functions(call: Call): RawReply {
     write(server, { type: 'functions', libraries: [...server.functions.filter((other) => other !== name), name] });
     return bulk(name);
   }
+  if (action === 'FLUSH') {
+    write(server, { type: 'functions', libraries: [] });
+    return OK;
+  }
   if (action === 'RESTORE') return restoreFunctions(call);
   throw err(`unknown subcommand '${call.args[1]}'. Try FUNCTION HELP.`);
 }
@@ -153,7 +157,7 @@ function restoreFunctions({ server, args }: Call): RawReply {
 function select(call: Call): RawReply {
   const index = integer(call.args[1]);
   const count = call.server.databases.length;
-  if (count === 1 && index !== 0) throw err('SELECT is not allowed in cluster mode');
+  if (!call.server.isValkey && index !== 0) throw err('SELECT is not allowed in cluster mode');
   if (index < 0 || index >= count) throw err('DB index is out of range');
   call.session.database = index;
   return OK;
