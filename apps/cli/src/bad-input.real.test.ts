@@ -1,39 +1,16 @@
 /** Input that must be refused with its reason, changing nothing: the real program on real servers. On the model: tests/bad-input.test.ts. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type Cluster, type Server, startCluster, startServer, startServers, until } from '@reeve/rig';
+import { address, reeve as runReeve } from '../tests/program.ts';
 
-const program = fileURLToPath(new URL('../../../bin/reeve.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'reeve-cli-'));
 const journals = join(folder, 'state', 'reeve');
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function reeve(...args: readonly string[]): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, XDG_STATE_HOME: join(folder, 'state') },
-    });
-    let out = '';
-    let err = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, out, err }));
-  });
-}
-
-const address = ({ endpoint: { host, port } }: Server): string => `${host}:${port}`;
+const reeve = (...args: readonly string[]) => runReeve(join(folder, 'state'), ...args);
 
 /** What a server knows and holds, without what changes by itself. */
 async function stateOf(server: Server): Promise<string> {

@@ -10,6 +10,8 @@ import { systemIo } from './system.ts';
 export { cliErrors };
 
 const version = '0.1.0';
+/** Programs in between (npm, a shell) pass on a Ctrl-C that the terminal has sent us already: that is one, not two. */
+const SAME_KEY_MS = 300;
 
 function overview(): string {
   const lines = [
@@ -32,10 +34,14 @@ function overview(): string {
 /** Runs one command line. Never throws; what it prints goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const stop = new AbortController();
-  let interrupts = 0;
+  let stoppedAt: number | undefined;
   const release = io.onInterrupt(() => {
-    interrupts++;
-    if (interrupts > 1) return io.exitNow(exit.interrupted);
+    const now = io.ports.clock.now();
+    if (stoppedAt !== undefined) {
+      if (now - stoppedAt >= SAME_KEY_MS) io.exitNow(exit.interrupted);
+      return;
+    }
+    stoppedAt = now;
     io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
     stop.abort(new ReeveError('INTERRUPTED', 'stopped by Ctrl-C'));
   });

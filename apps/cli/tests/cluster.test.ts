@@ -142,14 +142,18 @@ test('Ctrl-C stops at a safe place, keeps the journal and says how to go on; --r
   assert.match(resumed.out, /reshard: done\.\nThe check is clean\./);
 });
 
-test('a second Ctrl-C ends the process at once', async () => {
+test('a second Ctrl-C ends the process at once; the same one passed on twice does not', async () => {
   const harness = cluster(4);
   let sending = () => {};
+  const exits: boolean[] = [];
   harness.beforeCall = (text) => {
-    if (/MIGRATESLOTS|SETSLOT/.test(text)) {
-      sending();
-      sending();
-    }
+    if (exits.length > 0 || !/MIGRATESLOTS|SETSLOT/.test(text)) return;
+    sending();
+    sending();
+    exits.push(harness.exited);
+    harness.clock.pass(1000);
+    sending();
+    exits.push(harness.exited);
   };
   const line = 'redis reshard 10.0.0.1:6379 --to 10.0.0.4:6379 --slots 300 --yes --journal /j';
   const { code } = await harness.run(line, {
@@ -158,6 +162,7 @@ test('a second Ctrl-C ends the process at once', async () => {
     },
   });
   assert.equal(code, 130);
+  assert.deepEqual(exits, [false, true]);
 });
 
 test('the journal goes to the state folder by default, and its name is printed', async () => {

@@ -97,6 +97,8 @@ export class Harness {
   /** Called before each command is sent. */
   beforeCall: ((text: string) => void) | undefined;
   readonly asked: string[] = [];
+  /** The program ended itself at once. */
+  exited = false;
   #ids = 0;
 
   constructor(options: { readonly flavour?: Flavour; readonly seed?: number } = {}) {
@@ -204,6 +206,7 @@ export class Harness {
         return () => listeners.delete(listener);
       },
       exitNow: (now) => {
+        this.exited = true;
         code = now;
       },
       resolve: async (host) =>

@@ -1,0 +1,136 @@
+/** The life of a cluster through the real program: with TLS, an ACL user and a password file, killed and interrupted on the way. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Certificates, makeCertificates, type Server, serverCheck, startServer, startServers } from '@reeve/rig';
+import { address, type Ran, reeve, start } from '../tests/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-life-'));
+const state = join(folder, 'state');
+const password = 'not-to-be-seen';
+const users = ['user default off', `user admin on >${password} ~* &* +@all`];
+
+let tls: Certificates;
+let servers: readonly Server[] = [];
+let spare: Server;
+let secrets: readonly string[] = [];
+
+before(async () => {
+  tls = await makeCertificates();
+  const options = { product: 'valkey' as const, tls, users, username: 'admin', password };
+  servers = await startServers(6, options);
+  spare = await startServer(options);
+  const file = join(folder, 'password');
+  writeFileSync(file, `${password}\n`, { mode: 0o600 });
+  secrets = [
+    '--user',
+    'admin',
+    '--password-file',
+    file,
+    '--cacert',
+    tls.caFile,
+    '--cert',
+    tls.certFile,
+    '--key',
+    tls.keyFile,
+  ];
+});
+
+after(async () => {
+  await Promise.all([...servers, ...(spare ? [spare] : [])].map((server) => server.stop()));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (...args: readonly string[]) => reeve(state, 'redis', ...args, ...secrets);
+const entry = () => address(servers[0] as Server);
+
+function done(ran: Ran): Ran {
+  assert.equal(ran.code, 0, `${ran.out}\n${ran.err}`);
+  assert.doesNotMatch(ran.out + ran.err, new RegExp(password));
+  return ran;
+}
+
+async function slotsOf(server: Server): Promise<number> {
+  const { out } = done(await run('status', entry(), '--json'));
+  const { shards } = JSON.parse(out) as { shards: { slotCount: number; primary: { address: string } }[] };
+  return shards.find(({ primary }) => primary.address === address(server))?.slotCount ?? 0;
+}
+
+test('create 3+3 by TLS with an ACL user; our check and the server’s own agree that it is sound', async () => {
+  done(await run('create', ...servers.map(address), '--replicas', '1', '--yes'));
+  done(await run('check', entry(), '--replicas', '1', '--keys'));
+  const { code, output } = await serverCheck('valkey', (servers[0] as Server).endpoint, {
+    ...(servers[0] as Server).access,
+    files: tls,
+  });
+  assert.equal(code, 0, output);
+});
+
+test('without the client certificate or with a wrong authority the reason is told', async () => {
+  const { code, err } = await reeve(state, 'redis', 'status', entry(), '--tls', '--user', 'admin');
+  assert.equal(code, 1);
+  assert.match(err, /\[REDIS_TLS\]/);
+});
+
+test('add-node, rebalance, failover and del-node', async () => {
+  done(await run('add-node', entry(), '--node', address(spare), '--yes'));
+  assert.equal(await slotsOf(spare), 0);
+  done(await run('rebalance', entry(), '--use-empty', '--fast', '--yes'));
+  assert.equal(await slotsOf(spare), 4096);
+  const { out } = done(await run('status', entry(), '--json'));
+  const { shards } = JSON.parse(out) as { shards: { replicas: { id: string }[] }[] };
+  const replica = shards.flatMap(({ replicas }) => replicas)[0]?.id ?? '';
+  done(await run('failover', entry(), '--node', replica.slice(0, 10), '--yes'));
+  done(await run('del-node', entry(), '--node', address(spare), '--fast', '--yes'));
+  done(await run('check', entry(), '--replicas', '1'));
+});
+
+/** Starts a gentle reshard and does something to the program once it moves. */
+async function disturbed(journal: string, signal: NodeJS.Signals): Promise<Ran> {
+  const { out } = done(await run('status', entry(), '--json'));
+  const { shards } = JSON.parse(out) as { shards: { primary: { id: string } }[] };
+  const to = shards[0]?.primary.id ?? '';
+  const args = [
+    'redis',
+    'reshard',
+    entry(),
+    '--to',
+    to,
+    '--slots',
+    '400',
+    '--engine',
+    'windowed',
+    '--yes',
+    '--journal',
+    journal,
+  ];
+  let sent = false;
+  const running = start(state, [...args, ...secrets], (text) => {
+    if (sent || !/^ {2}move \d+ slots/m.test(text)) return;
+    sent = true;
+    running.child.kill(signal);
+  });
+  return running.ended;
+}
+
+test('Ctrl-C in the middle of a reshard ends with 130, and --resume needs nothing but the journal', async () => {
+  const journal = join(folder, 'interrupted.json');
+  const ran = await disturbed(journal, 'SIGINT');
+  assert.equal(ran.code, 130, ran.out + ran.err);
+  assert.match(ran.out, new RegExp(`Go on with: reeve redis reshard --resume ${journal}`), ran.err);
+  done(await run('reshard', '--resume', journal));
+  done(await run('check', entry()));
+});
+
+test('kill -9 in the middle of a reshard: --rollback brings everything back', async () => {
+  const journal = join(folder, 'killed.json');
+  const before = await Promise.all(servers.map(slotsOf));
+  const ran = await disturbed(journal, 'SIGKILL');
+  assert.equal(ran.signal, 'SIGKILL');
+  const { out, err, code } = await run('reshard', '--rollback', journal, '--yes', '--fast');
+  assert.equal(code, 0, out + err);
+  assert.deepEqual(await Promise.all(servers.map(slotsOf)), before);
+  done(await run('check', entry(), '--keys'));
+});
