@@ -1,6 +1,6 @@
 /** The command line on a model of Redis servers: everything of the outside world in memory, time included. */
 import { modelPort } from '@reeve/redis/model-port';
-import type { ConnectOptions, RedisPort, Reply } from '@reeve/redis';
+import { type ClusterView, type ConnectOptions, observeCluster, type RedisPort, type Reply } from '@reeve/redis';
 import { type Clock, type Files, ReeveError } from '@reeve/runtime';
 import { prng } from '@reeve/simulation';
 import { type Flavour, RedisClusterModel } from '@reeve/simulation/redis';
@@ -146,6 +146,12 @@ export class Harness {
   pass(ms: number): void {
     this.clock.pass(ms);
     this.model.sync();
+  }
+
+  /** The cluster as the operator observes it. */
+  view(address: string): Promise<ClusterView> {
+    const [host = '', port = ''] = address.split(':');
+    return observeCluster(this.#connect({}), { clock: this.clock }, [{ host, port: Number(port) }], {});
   }
 
   #connect(options: ConnectOptions): RedisPort {
