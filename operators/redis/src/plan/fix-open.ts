@@ -144,8 +144,11 @@ function settleOther(
     const why = `${name} has it already; the last step of the move is missing`;
     return [{ kind: 'migrate', source: id, target: owner, leaveOut, formerly: [], why }];
   }
-  // Closing a mark must not cut off keys at its peer: they are collected first.
-  if (migrating && migrating.peer !== owner && keysOn(facts, migrating.peer) > 0) return [];
+  if (migrating && (migrating.peer === owner || keysOn(facts, migrating.peer) > 0)) {
+    // To close it would look like cutting off the keys at its peer; collecting nothing closes it all the same.
+    if (ownerIsMigrating) return [];
+    return [{ kind: 'collect', from: id, owner, why: `marked as migrating without need: ${name} owns it` }];
+  }
   return [close(id, `marked as open without need: ${name} owns it and no key of it is here`)];
 }
 
