@@ -91,8 +91,6 @@ export interface ServerInfo {
   readonly capabilities: Capabilities;
   /** cluster-node-timeout, for safe MIGRATE timeouts; unknown when CONFIG is denied. */
   readonly nodeTimeoutMs: Knowledge<number>;
-  /** Number of databases in cluster mode (Valkey 9 cluster-databases), else 1. */
-  readonly databases: number;
 }
 
 /** Per-slot measurements (CLUSTER SLOT-STATS, or COUNTKEYSINSLOT for the slots asked about). */

@@ -29,7 +29,6 @@ test('what a Valkey 9 primary tells of itself', async () => {
       functions: true,
     },
     nodeTimeoutMs: { known: true, value: 15000 },
-    databases: 4,
   });
   assert.deepEqual(report.keyspace, { 0: 1, 2: 20 });
   assert.deepEqual(report.functionLibraries, { known: true, value: 1 });
@@ -78,7 +77,6 @@ test('what a Redis 7 replica tells: commands it does not have are no failure', a
   );
   assert.equal(report.server.product, 'redis');
   assert.equal(report.server.version, '7.0.15');
-  assert.equal(report.server.databases, 1);
   assert.equal(report.server.capabilities.atomicMigration, false);
   assert.equal(report.info.state, 'fail');
   assert.deepEqual(report.atomicJobs, { known: true, value: [] });
@@ -100,8 +98,6 @@ describe('what is denied is unknown with the reason', () => {
     );
     assert.deepEqual(report.server.nodeTimeoutMs, { known: false, why: '10.0.0.1:1 does not permit CONFIG GET' });
     assert.deepEqual(report.functionLibraries, { known: false, why: '10.0.0.1:1 does not permit FUNCTION LIST' });
-    // As many databases as hold keys, at least.
-    assert.equal(report.server.databases, 3);
     // GETSLOTMIGRATIONS was answered, so there is atomic migration; FUNCTION was not.
     assert.deepEqual(report.server.capabilities, {
       atomicMigration: true,

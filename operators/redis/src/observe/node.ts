@@ -48,7 +48,7 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
   ]);
   const optional = Promise.all([
     ask(CAPABILITY_QUESTION),
-    ask(['CONFIG', 'GET', 'cluster-node-timeout', 'cluster-databases']),
+    ask(['CONFIG', 'GET', 'cluster-node-timeout']),
     ask(['FUNCTION', 'LIST']),
     ask(['CLUSTER', 'GETSLOTMIGRATIONS']),
   ]);
@@ -108,10 +108,6 @@ function serverOf(
       nodeTimeout === undefined
         ? unknown(config.known ? 'the server has no cluster-node-timeout' : config.why)
         : known(Number(nodeTimeout)),
-    // Where CONFIG is denied, the databases that hold keys tell at least as much as must be migrated.
-    databases: Number(
-      settings.get('cluster-databases') ?? Math.max(0, ...Object.keys(keyspaceOf(info)).map(Number)) + 1,
-    ),
   };
 }
 

@@ -51,7 +51,7 @@ export function valkeyAnswers(nodesText: string): Readonly<Record<string, Reply>
     'CLUSTER NODES': nodesText,
     'CLUSTER INFO': VALKEY_CLUSTER_INFO,
     'COMMAND INFO': [['cluster|migrateslots'], null, ['cluster|slot-stats'], ['function|list']],
-    'CONFIG GET': ['cluster-node-timeout', '15000', 'cluster-databases', '4'],
+    'CONFIG GET': ['cluster-node-timeout', '15000'],
     'FUNCTION LIST': [['library_name', 'mylib']],
     'CLUSTER GETSLOTMIGRATIONS': [],
   };

@@ -199,7 +199,6 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
         functions: true,
       },
       nodeTimeoutMs: known(15_000),
-      databases: 1,
     },
     self: {
       ...line,
