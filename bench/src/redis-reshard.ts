@@ -1,10 +1,9 @@
 /**
  * 3 → 4 primaries, 4,096 slots, while a client writes: we against redis-cli and valkey-cli, side by side in one run.
  *
- *   npm run bench -- redis-reshard [--only redis,250k,reeve …] [--rounds 3]
+ *   npm run bench -- redis-reshard [--only redis,250k] [--racers redis-cli,reeve] [--rounds 3]
  *
- * `--only` takes products (redis, valkey), datasets (empty, 250k, 1M, 50k-4KB), and `create`; racers not needed for a
- * chosen bar still run, so that every ratio is of one run. All times are of the operation alone: a racer of ours is a
+ * `--only` takes products (redis, valkey), datasets (empty, 250k, 1M, 50k-4KB), and `create`. All times are of the operation alone: a racer of ours is a
  * fresh process that has loaded its code but done nothing; the start of the process is measured and printed by itself.
  */
 import { performance } from 'node:perf_hooks';
@@ -20,7 +19,7 @@ import { Child } from './redis-reshard/child.ts';
 export default async function main(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...argv],
-    options: { only: { type: 'string' }, rounds: { type: 'string', default: '3' } },
+    options: { only: { type: 'string' }, racers: { type: 'string' }, rounds: { type: 'string', default: '3' } },
   });
   const rounds = Number(values.rounds);
   const only = new Set((values.only ?? '').split(',').filter((word) => word !== ''));
@@ -29,7 +28,8 @@ export default async function main(argv: readonly string[]): Promise<void> {
   const wants = (group: readonly string[], name: string) => !group.some((word) => only.has(word)) || only.has(name);
   const onlyCreate = only.size === 1 && only.has('create');
   for (const product of products.filter((name) => !onlyCreate && wants(products, name))) {
-    const racers = product === 'redis' ? await redisRacers() : await valkeyRacers();
+    const all = product === 'redis' ? await redisRacers() : await valkeyRacers();
+    const racers = all.filter(({ name }) => values.racers === undefined || values.racers.split(',').includes(name));
     const names = DATASETS.map(({ name }) => name);
     for (const dataset of DATASETS.filter(({ name }) => wants(names, name))) {
       for (let round = 1; round <= rounds; round++) {

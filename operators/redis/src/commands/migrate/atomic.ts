@@ -139,6 +139,7 @@ class AtomicMove {
     let state = '';
     let since = clock.now();
     let silence = 0;
+    let cancelled = false;
     for (;;) {
       const now = await this.#jobs().then(
         (jobs) => ({ job: jobs.find((candidate) => candidate.name === job.name) }),
@@ -158,10 +159,11 @@ class AtomicMove {
           wait = FIRST_LOOK_MS;
           this.#migration.tally.note = noteFor(state);
         }
-        if (this.#migration.signal.aborted) await this.#cancel();
-        else if (isConnecting(state) && clock.now() - since > STUCK_CONNECTING_MS) {
-          await this.#cancel();
-          return `stuck in state ${state}`;
+        const { aborted } = this.#migration.signal;
+        const stuck = isConnecting(state) && clock.now() - since > STUCK_CONNECTING_MS;
+        if ((aborted || stuck) && !cancelled) {
+          cancelled = true;
+          if (!(await this.#cancel())) return `left to itself in state ${state}`;
         }
       }
       await clock.sleep(wait);
@@ -170,14 +172,15 @@ class AtomicMove {
   }
 
   /** The server cancels all jobs of a source at once: only when all of them are ours. */
-  async #cancel(): Promise<void> {
+  async #cancel(): Promise<boolean> {
     const { context, command, tally } = this.#migration;
     const running = (await this.#jobs()).filter((job) => job.operation === 'export' && !hasEnded(job));
-    if (running.every((job) => this.#ours.has(job.name))) {
-      await context.redis.call(command.source.endpoint, ['CLUSTER', 'CANCELSLOTMIGRATIONS']);
-    } else {
-      tally.note = 'waits for its atomic migration to end: it cannot be cancelled without others';
+    if (!running.every((job) => this.#ours.has(job.name))) {
+      tally.remarks.push('an atomic migration goes on by itself: it cannot be cancelled without others of the source');
+      return false;
     }
+    await context.redis.call(command.source.endpoint, ['CLUSTER', 'CANCELSLOTMIGRATIONS']);
+    return true;
   }
 
   /** After a success: until source and target agree. Afterwards only what the source still owns is left. */

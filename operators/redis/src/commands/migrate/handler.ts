@@ -6,6 +6,7 @@ import type { Endpoint, NodeReport } from '../../api/view.ts';
 import { observeNode } from '../../observe/node.ts';
 import { handlerFor, nameOf, StaleEvidence } from '../evidence.ts';
 import { moveAtomically } from './atomic.ts';
+import { isLong } from './length.ts';
 import { cannotGoOn, type Migration, Tally } from './migration.ts';
 import { moveRedisAtomically } from './redis-atomic.ts';
 import { type Survey, survey } from './survey.ts';
@@ -40,7 +41,7 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
   return { progress: () => tally.progress(), settled };
 });
 
-type Engine = 'atomic' | 'atomic-then-windowed' | 'redis-atomic' | 'windowed';
+type Engine = 'atomic' | 'atomic-then-windowed' | 'by-size' | 'redis-atomic' | 'windowed';
 
 /** By what both servers can do, asked now; never by their version. */
 function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeReport): Engine {
@@ -50,7 +51,9 @@ function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeRep
     case 'windowed':
       return 'windowed';
     case 'auto':
-      return both('atomicMigration') ? 'atomic-then-windowed' : 'windowed';
+      if (!both('atomicMigration')) return 'windowed';
+      if (command.pace === 'fast' || Object.keys(source.keyspace).some(isNotFirst)) return 'atomic-then-windowed';
+      return 'by-size';
     case 'atomic':
       if (both('atomicMigration')) return 'atomic';
       throw unsupported(command, 'CLUSTER MIGRATESLOTS');
@@ -80,7 +83,8 @@ function seenBySource(command: MigrateSlots, surveyed: Survey): Endpoint {
 async function move(migration: Migration, engine: Engine, surveyed: Survey, source: NodeReport): Promise<void> {
   const { unsettled, halfOpen, closed } = surveyed;
   // What is half open was opened for MIGRATE, and is finished with MIGRATE, whatever the engine of the rest.
-  if (engine === 'windowed') return windowed(migration, { unsettled, halfOpen, closed }, source);
+  if (engine === 'windowed' || (engine === 'by-size' && !(await isLong(migration, closed))))
+    return windowed(migration, { unsettled, halfOpen, closed }, source);
   if (countSlots(unsettled) + countSlots(halfOpen) > 0) {
     await windowed(migration, { unsettled, halfOpen, closed: [] }, source);
   }
@@ -95,6 +99,10 @@ async function move(migration: Migration, engine: Engine, surveyed: Survey, sour
   await windowed(migration, { unsettled: [], halfOpen: [], closed: left }, source);
 }
 
+function isNotFirst(database: string): boolean {
+  return database !== '0';
+}
+
 interface WindowedParts {
   readonly unsettled: SlotRanges;
   readonly halfOpen: SlotRanges;
@@ -106,7 +114,7 @@ interface WindowedParts {
  * that has keys elsewhere needs the atomic engine, which takes all databases.
  */
 async function windowed(migration: Migration, parts: WindowedParts, source: NodeReport): Promise<void> {
-  const elsewhere = Object.keys(source.keyspace).filter((database) => database !== '0');
+  const elsewhere = Object.keys(source.keyspace).filter(isNotFirst);
   const slots = unionSlots(parts.halfOpen, parts.closed);
   if (elsewhere.length > 0 && countSlots(slots) > 0) {
     throw cannotGoOn(

@@ -22,6 +22,8 @@ export interface Pacing {
   limit(): BatchLimit;
   /** Runs one MIGRATE when its turn has come. */
   run<T>(migrate: () => Promise<T>): Promise<T>;
+  /** Runs another step that the servers feel (SETSLOT for a window) when its turn has come. */
+  step<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** A crash leaves at most slotsPerWindow × windows slots open: 16 or 128. */
@@ -29,7 +31,8 @@ const GENTLE = { slotsPerWindow: 16, windows: 1, slotsAtOnce: false };
 const FAST = { slotsPerWindow: 64, windows: 2, slotsAtOnce: true };
 
 export function pacingFor(pace: Pace, migration: Migration): Pacing {
-  return pace === 'fast' ? { ...FAST, limit: () => FAST_LIMIT, run: (migrate) => migrate() } : new Gentle(migration);
+  if (pace === 'gentle') return new Gentle(migration);
+  return { ...FAST, limit: () => FAST_LIMIT, run: (migrate) => migrate(), step: (work) => work() };
 }
 
 const FAST_LIMIT: BatchLimit = { keys: 1_000, bytes: 2_000_000 };
@@ -74,19 +77,27 @@ class Gentle implements Pacing {
   }
 
   run<T>(migrate: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(() => this.#measured(migrate));
+    return this.#inTurn(migrate, (took) => this.#adapt(took));
+  }
+
+  step<T>(work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(work, () => undefined);
+  }
+
+  #inTurn<T>(work: () => Promise<T>, learn: (took: number) => void): Promise<T> {
+    const mine = this.#turn.then(() => this.#measured(work, learn));
     this.#turn = mine.catch(() => undefined); // whoever waits for its turn does not care how the one before ended
     return mine;
   }
 
-  async #measured<T>(migrate: () => Promise<T>): Promise<T> {
+  async #measured<T>(work: () => Promise<T>, learn: (took: number) => void): Promise<T> {
     const { clock } = this.#migration.context;
     const began = clock.now();
     try {
-      return await migrate();
+      return await work();
     } finally {
       const took = clock.now() - began;
-      this.#adapt(took);
+      learn(took);
       await this.#probe();
       this.#owed += took * this.#rest;
       if (this.#owed >= SHORTEST_SLEEP_MS) {

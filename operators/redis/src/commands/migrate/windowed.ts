@@ -110,7 +110,7 @@ class WindowedMove {
 
   async #moveWindow(window: readonly number[], seen: ReadonlyMap<number, LookedAt>): Promise<void> {
     if (window.length === 0) return;
-    await openSlots(this.#migration, window);
+    await this.#pacing.step(() => openSlots(this.#migration, window));
     const conflicting = new Set<number>();
     const emptyOne = async (slot: number, lookedAt?: LookedAt): Promise<void> => {
       if ((await this.#mover.empty(slot, lookedAt)) === 'conflict') conflicting.add(slot);
@@ -167,9 +167,9 @@ class WindowedMove {
 
   async #handOverEmpty(slots: readonly number[]): Promise<void> {
     if (slots.length === 0) return;
-    await handOver(this.#migration, slots);
+    await this.#pacing.step(() => handOver(this.#migration, slots));
     this.#migration.tally.slots += slots.length;
-    this.#telling.push(tellOthers(this.#migration, slots));
+    this.#telling.push(this.#pacing.step(() => tellOthers(this.#migration, slots)));
   }
 }
 
