@@ -21,6 +21,7 @@ interface Item {
 }
 
 const PLAIN_EVERY_MS = 5000;
+const PLAIN_WIDTH = 160;
 const CLEAR_LINE = '\r\u001b[2K';
 
 /** Sums what several commands report in the same unit. */
@@ -59,10 +60,10 @@ export class ProgressView {
       case 'observed':
         return;
       case 'waiting':
-        for (const { message } of event.waitingFor) this.#print(style.dim(`  waiting: ${message}`));
+        for (const { message } of event.waitingFor) this.#print(style.dim(this.#fit(`  waiting: ${message}`)));
         return;
       case 'started':
-        this.#print(`  ${printCommand(event.command)}`);
+        this.#print(this.#fit(`  ${printCommand(event.command)}`));
         this.#expect(event.number, event.command);
         return;
       case 'progress':
@@ -73,6 +74,11 @@ export class ProgressView {
         this.#ended(event);
     }
   };
+
+  /** Lines that say what goes on may be cut; those that say what went wrong are not. */
+  #fit(line: string): string {
+    return clip(line, this.#target.isTerminal ? this.#target.columns() : PLAIN_WIDTH);
+  }
 
   /** What was started counts from the start, so that the total does not grow while the first commands report. */
   #expect(number: number, command: RedisCommand): void {
