@@ -68,6 +68,7 @@ export class World {
       this.acknowledged.set(key, value);
       const server = members.find((member) => member.id === owner[keySlot(key)])?.server as Server;
       work.push(server.call('SET', key, value));
+      if (work.length >= 500) await Promise.all(work.splice(0));
     }
     await Promise.all(work);
   }
