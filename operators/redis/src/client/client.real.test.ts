@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '@reeve/runtime';
 import { freePort, makeCertificates, type Product, type Server, startServer, until } from '@reeve/rig';
-import type { RedisPort } from '../api/port.ts';
+import { type RedisPort, RedisReplyError } from '../api/port.ts';
 import { type ConnectOptions, connectRedis } from './client.ts';
 
 const PRODUCTS: readonly Product[] = ['valkey', 'redis'];
@@ -116,7 +116,8 @@ for (const product of PRODUCTS) {
         port.call(endpoint, ['LPUSH', 'word', 'y']),
         port.call(endpoint, ['GET', 'word']),
       ]);
-      assert.equal(wrong.status === 'rejected' && wrong.reason.reply, 'WRONGTYPE');
+      assert.ok(wrong.status === 'rejected' && wrong.reason instanceof RedisReplyError);
+      assert.equal(wrong.reason.reply, 'WRONGTYPE');
       assert.equal(right.status === 'fulfilled' && right.value, 'x');
     });
 

@@ -28,7 +28,8 @@ export async function compareKey(
   const [a, b] = await Promise.all([read(context, here, key), read(context, there, key)]);
   if (!Buffer.isBuffer(a.dump)) return 'gone-here';
   if (!Buffer.isBuffer(b.dump)) return 'gone-there';
-  if (!a.dump.equals(b.dump) && !(await haveEqualMembers(context, here, there, key, a.dump, b.dump))) return 'different';
+  if (!a.dump.equals(b.dump) && !(await haveEqualMembers(context, here, there, key, a.dump, b.dump)))
+    return 'different';
   const bothExpire = a.expiry >= 0 && b.expiry >= 0;
   const sameExpiry = bothExpire ? Math.abs(a.expiry - b.expiry) <= EXPIRY_DRIFT_MS : a.expiry === b.expiry;
   return sameExpiry ? 'same' : 'different';
@@ -67,7 +68,9 @@ async function members(context: RedisContext, node: NodeRef, args: readonly Arg[
     context.redis.call(node.endpoint, args, { lane: 'bulk', binary: true }),
   ]);
   const flat = (reply as readonly Buffer[]).map((part) => part.toString('latin1'));
-  return Array.from({ length: flat.length / step }, (_, n) => JSON.stringify(flat.slice(n * step, (n + 1) * step))).sort();
+  return Array.from({ length: flat.length / step }, (_, n) =>
+    JSON.stringify(flat.slice(n * step, (n + 1) * step)),
+  ).sort();
 }
 
 /** A key as it may be shown: printable, short. */

@@ -49,13 +49,13 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (co
   if (own && countSlots(own.self.slots) > 0) throw new StaleEvidence(`${nameOf(node)} says that it owns slots`);
 
   await Promise.all(
-    by.map((member, index) => {
-      const knows = tables[index]?.others.some((other) => other.id === node.id);
-      if (!knows) return undefined;
-      return askTolerant(context, member, [['CLUSTER', 'FORGET', node.id]], (error) =>
-        error.message.includes('Unknown node'),
-      );
-    }),
+    by
+      .filter((_member, index) => tables[index]?.others.some((other) => other.id === node.id))
+      .map((member) =>
+        askTolerant(context, member, [['CLUSTER', 'FORGET', node.id]], (error) =>
+          error.message.includes('Unknown node'),
+        ),
+      ),
   );
   const after = await Promise.all(by.map((member) => tableOf(context, member)));
   const remembered = by.filter((_member, index) => after[index]?.others.some((other) => other.id === node.id));

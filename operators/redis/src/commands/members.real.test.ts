@@ -14,7 +14,17 @@ import {
   waitUntilAgreed,
 } from '@reeve/rig';
 import { hasSlot } from '../api/slots.ts';
-import { assertDone, assertFailed, assertStale, impostor, linesOf, type Operator, operator, refTo, selfOf } from './testing.ts';
+import {
+  assertDone,
+  assertFailed,
+  assertStale,
+  impostor,
+  linesOf,
+  type Operator,
+  operator,
+  refTo,
+  selfOf,
+} from './testing.ts';
 
 const PRODUCTS: readonly Product[] = ['valkey', 'redis'];
 
@@ -83,7 +93,13 @@ for (const product of PRODUCTS) {
           });
         assertStale(await forget(primary(0)), /still sees \d+ slots/);
         assertStale(await forget(extra, members.slice(0, 4)), /is a member too/);
-        assertStale(await forget(extra, members.map((ref, index) => (index === 2 ? impostor(ref) : ref))), /answers/);
+        assertStale(
+          await forget(
+            extra,
+            members.map((ref, index) => (index === 2 ? impostor(ref) : ref)),
+          ),
+          /answers/,
+        );
 
         await extra.call('CLUSTER', 'REPLICATE', members[0]?.id ?? '');
         assertDone(await forget(extra));
@@ -108,9 +124,7 @@ for (const product of PRODUCTS) {
         const deadRef = await refTo(dead);
         await dead.kill9();
         // The other newcomer knows it too and must be asked.
-        assertDone(
-          await tool.run({ type: 'forget-node', node: deadRef, by: [...members, fullRef], reset: true }),
-        );
+        assertDone(await tool.run({ type: 'forget-node', node: deadRef, by: [...members, fullRef], reset: true }));
         const owner = await refTo(primary(0));
         // A node that imports a slot before it heard who owns it would never hear it.
         await until('it knows the owner', async () =>
@@ -148,7 +162,9 @@ for (const product of PRODUCTS) {
       const [victim, heir] = [await refTo(primary(1)), await refTo(replica(1))];
       await Promise.all([primary(0).kill9(), primary(1).kill9()]);
       await until('it sees its primary failing', async () =>
-        (await linesOf(replica(1))).some((line) => line.id === victim.id && line.flags.some((flag) => /fail/.test(flag))),
+        (await linesOf(replica(1))).some(
+          (line) => line.id === victim.id && line.flags.some((flag) => /fail/.test(flag)),
+        ),
       );
       await replica(0).kill9();
       const outcome = await tool.run({ type: 'failover', replica: heir, primary: victim, mode: 'force' });

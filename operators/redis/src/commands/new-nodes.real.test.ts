@@ -160,7 +160,10 @@ for (const product of PRODUCTS) {
       await server(3).kill9();
       const outcome = await tool.run({ type: 'assign-slots', node: ref(3), slots: '4000' });
       // Lost, if our old connection was not known to be dead yet.
-      assert.match(outcome.status === 'failed' ? outcome.code : outcome.status, /^REDIS_(?:UNREACHABLE|CONNECTION_LOST)$/);
+      assert.match(
+        outcome.status === 'failed' ? outcome.code : outcome.status,
+        /^REDIS_(?:UNREACHABLE|CONNECTION_LOST)$/,
+      );
     });
   });
 }

@@ -4,17 +4,15 @@ import { after, before, describe, test } from 'node:test';
 import {
   type Cluster,
   connect,
-  nodeId,
   type Product,
   type Server,
   startCluster,
   tagForSlot,
-  until,
   waitUntilAgreed,
 } from '@reeve/rig';
 import { hasSlot } from '../api/slots.ts';
 import type { NodeRef } from '../api/view.ts';
-import { assertDone, assertFailed, assertStale, impostor, linesOf, type Operator, operator, refTo, selfOf } from './testing.ts';
+import { assertDone, assertFailed, assertStale, impostor, type Operator, operator, refTo, selfOf } from './testing.ts';
 
 const PRODUCTS: readonly Product[] = ['valkey', 'redis'];
 
@@ -29,7 +27,8 @@ for (const product of PRODUCTS) {
     const primary = (index: number) => cluster.primaries[index] as Server;
     const ref = (index: number) => refs[index] as NodeRef;
     const key = (slot: number, name: string) => `${name}:{${tagForSlot(slot)}}`;
-    const keysOf = async (server: Server, slot: number) => Number(await server.call('CLUSTER', 'COUNTKEYSINSLOT', slot));
+    const keysOf = async (server: Server, slot: number) =>
+      Number(await server.call('CLUSTER', 'COUNTKEYSINSLOT', slot));
     const owns = async (server: Server, slot: number) => hasSlot((await selfOf(server)).slots, slot);
 
     before(async () => {
@@ -182,7 +181,12 @@ for (const product of PRODUCTS) {
         ['XADD', key(slot, 'stream'), '1-1', 'a', 'b'],
       ];
       for (const command of write) await primary(0).call(...command);
-      await writeAstray(primary(1), ref(0), slot, write.map(([name = '', ...rest]) => [name, ...shuffledMembers(name, rest)]));
+      await writeAstray(
+        primary(1),
+        ref(0),
+        slot,
+        write.map(([name = '', ...rest]) => [name, ...shuffledMembers(name, rest)]),
+      );
       const outcome = await tool.run({ type: 'collect-keys', from: ref(1), owner: ref(0), slots: String(slot) });
       assertDone(outcome);
       assert.match(outcome.status === 'done' ? (outcome.note ?? '') : '', /0 keys moved, 5 equal copies removed/);
@@ -196,7 +200,10 @@ for (const product of PRODUCTS) {
 
     test('collect-keys: stale when the roles are not as thought; interrupted in the middle is not done', async () => {
       const slots = String(SLOTS.abort);
-      assertStale(await tool.run({ type: 'collect-keys', from: ref(0), owner: ref(1), slots }), /owns some of these slots/);
+      assertStale(
+        await tool.run({ type: 'collect-keys', from: ref(0), owner: ref(1), slots }),
+        /owns some of these slots/,
+      );
       assertStale(await tool.run({ type: 'collect-keys', from: ref(1), owner: ref(2), slots }), /does not own all/);
       await primary(0).call('CLUSTER', 'SETSLOT', slots, 'MIGRATING', ref(2).id);
       assertStale(await tool.run({ type: 'collect-keys', from: ref(1), owner: ref(0), slots }), /is migrating away/);
@@ -211,7 +218,8 @@ for (const product of PRODUCTS) {
     });
 
     test('bump-epoch: nothing where nothing collides; stale for a replica, which shows the epoch of its primary', async () => {
-      const epochs = async () => Promise.all(cluster.primaries.map(async (server) => (await selfOf(server)).configEpoch));
+      const epochs = async () =>
+        Promise.all(cluster.primaries.map(async (server) => (await selfOf(server)).configEpoch));
       const before = await epochs();
       assert.equal(new Set(before).size, 3);
       assertDone(await tool.run({ type: 'bump-epoch', node: ref(0) }));

@@ -7,8 +7,6 @@ import { type Answered, type Failed, mergeViews } from './merge.ts';
 import { DEFAULT_TIMEOUT_MS, type Reading, readNode } from './node.ts';
 import { NodeTableReader } from './parse.ts';
 
-export { observeNode } from './node.ts';
-
 export interface ObserveOptions extends Needs {
   /** Host, zone and other placement keys of an address. `host` defaults to the address. */
   readonly annotations?: (endpoint: Endpoint) => Readonly<Record<string, string>>;

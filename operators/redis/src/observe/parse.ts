@@ -4,7 +4,7 @@ import type { ClusterInfo, MemoryInfo, NodeLine, OpenSlot, ReplicationInfo, Role
 
 /** `name:value` lines of INFO and CLUSTER INFO; section titles and empty lines left out. */
 export function parseInfo(text: string): Record<string, string> {
-  const fields: Record<string, string> = Object.create(null);
+  const fields = Object.create(null) as Record<string, string>;
   for (const line of text.split('\n')) {
     const colon = line.indexOf(':');
     if (colon <= 0 || line.startsWith('#')) continue;
