@@ -1,6 +1,7 @@
 /** The operator's port over the model of a cluster: what a simulation and the unit tests talk to. */
 import { ReeveError } from '@reeve/runtime';
 import {
+  ConnectionLostError,
   type ModelReply,
   NoAnswerError,
   type RedisClusterModel,
@@ -51,6 +52,9 @@ function portError(error: unknown, endpointText: string): unknown {
   if (error instanceof ServerError) return new RedisReplyError(error.message, endpointText);
   if (error instanceof UnreachableError) {
     return new ReeveError('REDIS_UNREACHABLE', error.message, { subjects: [endpointText] });
+  }
+  if (error instanceof ConnectionLostError) {
+    return new ReeveError('REDIS_CONNECTION_LOST', error.message, { subjects: [endpointText] });
   }
   if (error instanceof NoAnswerError)
     return new ReeveError('REDIS_TIMEOUT', error.message, { subjects: [endpointText] });

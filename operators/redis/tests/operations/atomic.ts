@@ -4,12 +4,14 @@ import type { Reply } from '../../src/api/port.ts';
 import {
   close,
   type Driver,
+  fields,
   idOf,
   keysIn,
   type Node,
   type OperationCase,
   open,
   operation,
+  ownerIn,
   ownLine,
   refused,
   table,
@@ -17,6 +19,8 @@ import {
 } from './driver.ts';
 
 const valkey = (name: string, run: OperationCase['run']) => operation('cluster', name, run, 'valkey');
+
+const own = (name: string, run: OperationCase['run']) => operation('own', name, run, 'valkey');
 
 const FIRST = 51;
 const LAST = 53;
@@ -36,6 +40,15 @@ async function migrate(driver: Driver, source: Node, target: Node): Promise<void
   assert.equal(await driver.call(source, ...args), 'OK');
   await driver.wait('the job ends', async () => (await newestJob(driver, source)).state === 'success');
   await waitForOwner(driver, FIRST, id);
+}
+
+/** A job that the target refuses. */
+async function startAndFail(driver: Driver, source: Node, target: Node, reason: string): Promise<void> {
+  const id = await idOf(driver, target);
+  assert.equal(await driver.call(source, 'CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', FIRST, LAST, 'NODE', id), 'OK');
+  await driver.wait('it fails', async () => (await newestJob(driver, source)).state === 'failed');
+  const { message } = await newestJob(driver, source);
+  assert.equal(message, `Received error during handshake to target: -ERR ${reason}\r\n`);
 }
 
 export const atomicCases: readonly OperationCase[] = [
@@ -148,6 +161,47 @@ export const atomicCases: readonly OperationCase[] = [
     const notOurs = (await driver.call(a, 'CLUSTER', 'SLOT-STATS', 'SLOTSRANGE', 8000, 8001)) as Reply[];
     assert.deepEqual(notOurs, []);
     await driver.call(a, 'DEL', ...keys);
+  }),
+
+  valkey(
+    'MIGRATESLOTS to a node that cannot take part: the job fails with its reason, nothing moves',
+    async (driver) => {
+      const { a, b, c, replica } = driver.nodes;
+      await startAndFail(driver, a, replica, 'Slot migration can only be used on primary nodes.');
+      await driver.call(c, 'CLUSTER', 'SETSLOT', 90, 'IMPORTING', await idOf(driver, a));
+      await startAndFail(driver, a, c, 'Slots are being manually imported');
+      await close(driver, 90, c);
+      assert.equal(await ownerIn(driver, b, FIRST), await idOf(driver, a));
+    },
+  ),
+
+  own('MIGRATESLOTS to a dead node fails', async (driver) => {
+    const { a, spare } = driver.nodes;
+    const id = await idOf(driver, spare);
+    await driver.kill(spare);
+    await driver.call(a, 'CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', FIRST, LAST, 'NODE', id);
+    await driver.wait('it fails', async () => (await newestJob(driver, a)).state === 'failed');
+    const { message } = await newestJob(driver, a);
+    assert.equal(message, 'Unable to connect to target node: Connection refused');
+  }),
+
+  own('a job under way excludes others and SETSLOT, and can be cancelled', async (driver) => {
+    const { a, b, c } = driver.nodes;
+    const [idOfA, idOfB] = [await idOf(driver, a), await idOf(driver, b)];
+    driver.pause(b);
+    const start = ['CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', FIRST, LAST, 'NODE', idOfB];
+    assert.equal(await driver.call(a, ...start), 'OK');
+    await refused(driver, a, start, `ERR I am already migrating slot ${FIRST}.`);
+    await refused(driver, a, ['CLUSTER', 'SETSLOT', 99, 'MIGRATING', idOfB], 'ERR Slot export in progress.');
+    await refused(driver, a, ['CLUSTER', 'SETSLOT', FIRST, 'STABLE'], 'ERR Slot export in progress.');
+    assert.equal(await driver.call(a, 'CLUSTER', 'CANCELSLOTMIGRATIONS'), 'OK');
+    assert.deepEqual([(await newestJob(driver, a)).state, (await newestJob(driver, a)).message], ['cancelled', '']);
+    driver.resume(b);
+    await driver.wait('everybody is well', async () => {
+      const info = await fields(driver, b, 'CLUSTER', 'INFO');
+      return info.cluster_state === 'ok' && (await ownerIn(driver, c, FIRST)) === idOfA;
+    });
+    assert.equal(await ownerIn(driver, b, FIRST), idOfA);
   }),
 
   operation(

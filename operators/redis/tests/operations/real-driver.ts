@@ -1,5 +1,4 @@
 /** The driver of operation cases over real servers. */
-import { readFileSync } from 'node:fs';
 import {
   type Connection,
   connect,
@@ -119,10 +118,6 @@ export class RealDriver implements Driver {
 
   resume(node: Node): void {
     this.#server(node).resume();
-  }
-
-  logOf(node: Node): string {
-    return readFileSync(this.#server(node).logFile, 'utf8').slice(-5000);
   }
 
   async stop(): Promise<void> {

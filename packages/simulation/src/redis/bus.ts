@@ -52,6 +52,7 @@ function receive(
   const before = server.version;
   takeHeader(server, sender, from, network, now);
   takeGossip(server, sender, from, network, now);
+  takeBans(server, from, now);
   sender.seenTheirs = from.version;
   // What we changed ourselves may make the same packet mean more: look at it once again next time.
   sender.seenOurs = server.version === before ? server.version : -1;
@@ -187,6 +188,17 @@ function takeUpdate(server: ModelServer, informer: ModelServer, about: Peer, now
   known.configEpoch = about.configEpoch;
   server.touch();
   takeClaim(server, known, about.configEpoch, claimBy(informer, about), now);
+}
+
+/** Whom the sender forgot we forget too, except our own primary. */
+function takeBans(server: ModelServer, from: ModelServer, now: number): void {
+  if (from.banned.size === 0 || !server.can.gossipsBans) return;
+  for (const [id, until] of from.banned) {
+    const known = server.peers.get(id);
+    if (until <= now || !known || known === server.self || known === server.self.primary) continue;
+    server.banned.set(id, until);
+    server.removePeer(known);
+  }
 }
 
 function takeGossip(server: ModelServer, sender: Peer, from: ModelServer, network: Network, now: number): void {

@@ -1,5 +1,6 @@
 /** What a server does by itself, ten times a second. */
 import { SLOT_COUNT } from './crc16.ts';
+import { atomicTurn } from './atomic.ts';
 import { exchange, markFailed } from './bus.ts';
 import { failoverTurn } from './failover.ts';
 import type { Network } from './network.ts';
@@ -24,6 +25,7 @@ export function turn(server: ModelServer, network: Network, now: number): void {
     trimLog(server, network);
   } else replicate(server, network, now);
   failoverTurn(server, network, now);
+  atomicTurn(server, network, now);
   for (const [id, until] of server.banned) if (until <= now) server.banned.delete(id);
   if (server.stateDirty || server.state === 'fail') updateState(server, now);
 }

@@ -1,4 +1,5 @@
 /** Elections of replicas, manual failovers, and what a promotion does. */
+import { pausesWrites } from './atomic.ts';
 import { SLOT_COUNT } from './crc16.ts';
 import type { Network } from './network.ts';
 import { replicate } from './replication.ts';
@@ -34,8 +35,8 @@ export function startManualFailover(
 }
 
 /** Writes wait while a primary hands over. */
-export function writesPaused(server: ModelServer): boolean {
-  return server.isPrimary && server.manualFailover !== undefined;
+export function writesPaused(server: ModelServer, now: number): boolean {
+  return server.isPrimary && (server.manualFailover !== undefined || pausesWrites(server, now));
 }
 
 /** Takes the slots of its primary and says so to everybody. */

@@ -5,9 +5,11 @@ import { TURN_MS, turn } from './cron.ts';
 import { Network } from './network.ts';
 import {
   bytesOf,
+  ConnectionLostError,
   type ModelArg,
   type ModelReply,
   NoAnswerError,
+  ServerCrash,
   ServerError,
   toReply,
   UnreachableError,
@@ -36,6 +38,7 @@ const defaults = {
   databases: 1,
   persistence: false,
   maxMemory: 0,
+  slotStats: true,
 } as const;
 
 export type EndpointLike = string | { readonly host: string; readonly port: number };
@@ -168,6 +171,10 @@ export class RedisClusterModel {
       return run();
     } catch (error) {
       if (error instanceof WritesPausedError) throw new NoAnswerError(server.endpoint);
+      if (error instanceof ServerCrash) {
+        this.kill(server);
+        throw new ConnectionLostError(server.endpoint);
+      }
       throw error;
     }
   }

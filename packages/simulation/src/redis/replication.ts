@@ -29,6 +29,7 @@ export interface Replication {
 }
 
 const FULL_SYNC_MS = 300;
+const PING_BYTES = 14;
 
 export function createReplication(): Replication {
   return {
@@ -124,7 +125,9 @@ export function replicate(server: ModelServer, network: Network, now: number): v
     if (now < replication.syncedAt) return;
     for (const [index, keys] of source.databases.entries()) server.databases[index]?.copyFrom(keys);
     server.functions = [...source.functions];
-    if (server.isValkey) copyOpenSlots(server, source);
+    if (server.can.replicatedSlotState) copyOpenSlots(server, source);
+    // The stream begins with a ping of the primary.
+    source.replication.offset += PING_BYTES;
     replication.position = source.replication.logStart + source.replication.log.length;
     replication.offset = source.replication.offset;
     replication.link = 'up';

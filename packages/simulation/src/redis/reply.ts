@@ -39,6 +39,22 @@ export class NoAnswerError extends Error {
   }
 }
 
+/** The server's own bug: its process ends while executing. */
+export class ServerCrash extends Error {
+  constructor() {
+    super('the server crashed');
+    this.name = 'ServerCrash';
+  }
+}
+
+/** The connection broke after the command was sent: whether it happened is unknown. */
+export class ConnectionLostError extends Error {
+  constructor(endpoint: string) {
+    super(`the connection to ${endpoint} broke`);
+    this.name = 'ConnectionLostError';
+  }
+}
+
 export const OK = 'OK';
 
 export function err(message: string): ServerError {

@@ -1,14 +1,12 @@
 import type { Random } from '@reeve/runtime';
 import { SLOT_COUNT } from './crc16.ts';
-import type { AtomicState } from './atomic.ts';
+import { type AtomicState, createAtomicState } from './atomic.ts';
 import type { ManualFailover } from './failover.ts';
+import { type Features, featuresOf, type Flavour } from './features.ts';
 import { Keyspace } from './keyspace.ts';
 import { noSlots, type SlotRuns, slotRuns } from './slot-runs.ts';
 import { createPeer, type Peer, type PeerSeed } from './peer.ts';
 import { createReplication, type Replication } from './replication.ts';
-
-/** Which server's rules hold. `redis8` is 8.4 or later, with Redis' own atomic migration. */
-export type Flavour = 'valkey9' | 'redis7' | 'redis8';
 
 export interface ServerOptions {
   readonly host: string;
@@ -23,6 +21,8 @@ export interface ServerOptions {
   /** Data survives a kill (append-only file with fsync always). */
   readonly persistence: boolean;
   readonly maxMemory: number;
+  /** cluster-slot-stats-enabled: bytes and load by slot, not only key counts. */
+  readonly slotStats: boolean;
 }
 
 export type ProcessState = 'up' | 'paused' | 'down';
@@ -80,7 +80,7 @@ export class ModelServer {
   functions: string[] = [];
   manualFailover: ManualFailover | undefined;
   election: { at: number; epoch: number; sent: boolean } | undefined;
-  readonly atomic: AtomicState = { jobs: [], tasks: [] };
+  readonly atomic: AtomicState = createAtomicState();
   readonly cpuBySlot = new Map<number, number>();
 
   readonly #byMark: (Peer | undefined)[] = [undefined];
@@ -120,8 +120,8 @@ export class ModelServer {
     return this.self.role === 'primary';
   }
 
-  get isValkey(): boolean {
-    return this.options.flavour === 'valkey9';
+  get can(): Features {
+    return featuresOf[this.options.flavour];
   }
 
   touch(): void {
@@ -266,6 +266,7 @@ export class ModelServer {
       for (const keys of this.databases) keys.clear();
       this.functions = [];
     }
+    Object.assign(this.atomic, createAtomicState());
     Object.assign(this.replication, createReplication(), { log: [] });
     if (!this.isPrimary) this.replication.link = 'connecting';
     this.adoptKeysWithoutOwner();

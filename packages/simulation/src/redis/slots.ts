@@ -101,7 +101,7 @@ export function takeClaim(server: ModelServer, sender: Peer, epoch: number, clai
   if (sender === server.self) return;
   const shardPrimary = server.shardPrimary();
   const inMyShard = sameShard(sender, server.self);
-  const valkey = server.isValkey;
+  const valkey = server.can.replicatedSlotState;
   const dirty: number[] = [];
   let claimed = 0;
   let lostToSender = 0;

@@ -1,15 +1,18 @@
 /** The CLUSTER command. */
 import { SLOT_COUNT, slotOfKey } from '../crc16.ts';
 import { countReports } from '../bus.ts';
+import type { Features } from '../features.ts';
 import { replacePrimary, startManualFailover } from '../failover.ts';
 import { Bulk, bulk, err, OK, type RawReply, ServerError } from '../reply.ts';
-import { hexId } from '../server.ts';
+import { hexId, type ModelServer } from '../server.ts';
 import type { Call } from '../session.ts';
 import { becomePrimary, setPrimary } from '../slots.ts';
+import { cancelSlotMigrations, getSlotMigrations, migrateSlots } from './atomic.ts';
 import { clusterInfo, clusterNodes, clusterShards, clusterSlots } from './describe.ts';
 import { integer } from './keys.ts';
 import { setSlot } from './setslot.ts';
 import { parseSlot } from './slot-args.ts';
+import { slotStats } from './slot-stats.ts';
 import type { CommandSpec } from './table.ts';
 
 const BAN_MS = 60_000;
@@ -67,12 +70,13 @@ function isAddress(host: string): boolean {
 function meet(call: Call): RawReply {
   const { server, args } = call;
   const host = args[2] as string;
-  const kind = server.isValkey ? '' : 'TCP ';
+  const valkey = server.can.pushesSlots;
+  const kind = valkey ? '' : 'TCP ';
   if (!/^-?\d+$/.test(args[3] ?? '')) throw err(`Invalid ${kind}base port specified: ${args[3]}`);
   const port = Number(args[3]);
   if (args[4] !== undefined && !/^-?\d+$/.test(args[4])) throw err(`Invalid ${kind}bus port specified: ${args[4]}`);
   const busPort = args[4] === undefined ? port + 10_000 : Number(args[4]);
-  if (server.isValkey && (port <= 0 || port > 65_535)) throw err('Port number is out of range');
+  if (valkey && (port <= 0 || port > 65_535)) throw err('Port number is out of range');
   const valid = isAddress(host) && port > 0 && port <= 65_535 && busPort > 0 && busPort <= 65_535;
   if (!valid) throw err(`Invalid node address specified: ${host}:${args[3]}`);
   for (const peer of server.peers.values()) {
@@ -101,7 +105,7 @@ function forget(call: Call): RawReply {
   const { server, args } = call;
   const peer = server.peers.get(args[2] ?? '');
   if (!peer) {
-    if (server.isValkey && server.isBanned(args[2] ?? '', call.now)) return OK;
+    if (server.can.gossipsBans && server.isBanned(args[2] ?? '', call.now)) return OK;
     throw err(`Unknown node ${args[2]}`);
   }
   if (peer === server.self) throw err("I tried hard but I can't forget myself...");
@@ -222,10 +226,24 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
   getkeysinslot: { arity: 4, run: keysInSlot },
   keyslot: { arity: 3, run: (call) => slotOfKey(call.args[2] as string) },
   saveconfig: { arity: 2, run: () => OK },
+  migrateslots: { arity: -5, run: migrateSlots },
+  getslotmigrations: { arity: 2, run: getSlotMigrations },
+  cancelslotmigrations: { arity: 2, run: cancelSlotMigrations },
+  'slot-stats': { arity: -4, run: slotStats },
 };
 
-export function clusterSubcommand(server: { readonly isValkey: boolean }, name: string): Subcommand | undefined {
-  if (name === 'myshardid' && !server.isValkey) return undefined;
+/** Subcommands that not every product has. */
+const needs: Readonly<Record<string, keyof Features>> = {
+  myshardid: 'shardIds',
+  migrateslots: 'pushesSlots',
+  getslotmigrations: 'pushesSlots',
+  cancelslotmigrations: 'pushesSlots',
+  'slot-stats': 'slotStats',
+};
+
+export function clusterSubcommand(server: ModelServer, name: string): Subcommand | undefined {
+  const ability = needs[name];
+  if (ability && !server.can[ability]) return undefined;
   return subcommands[name];
 }
 

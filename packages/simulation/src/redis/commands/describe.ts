@@ -128,8 +128,8 @@ export function clusterShards(server: ModelServer): RawReply {
       runs.flat(),
       bulk('nodes'),
       nodes.map((peer) => shardNode(server, peer)),
-      // Valkey names the shard; Redis 7 answers slots and nodes only.
-      ...(server.isValkey ? [bulk('id'), bulk(primary.shardId)] : []),
+      // Redis 7.0 answers slots and nodes only.
+      ...(server.can.shardIds ? [bulk('id'), bulk(primary.shardId)] : []),
     ]);
   }
   return reply;

@@ -43,7 +43,7 @@ function admit(call: Call): CommandSpec {
   if (spec.keys) checkServed(call.server, call.session, spec, spec.keys(call.args), call.now);
   if (spec.write && !call.server.isPrimary)
     throw new ServerError("READONLY You can't write against a read only replica.");
-  if (spec.write && writesPaused(call.server)) throw new WritesPausedError();
+  if (spec.write && writesPaused(call.server, call.now)) throw new WritesPausedError();
   return spec;
 }
 

@@ -1,4 +1,5 @@
 /** Commands on keys. Only strings exist. */
+import { endAllForFlush } from '../atomic.ts';
 import { entryOf } from '../keyspace.ts';
 import { replicateNow, write } from '../replication.ts';
 import { Bulk, bulk, err, OK, type RawReply } from '../reply.ts';
@@ -97,6 +98,7 @@ function object(call: Call): RawReply {
 }
 
 function flush(call: Call): RawReply {
+  endAllForFlush(call.server, call.now);
   write(call.server, { type: 'flush' });
   return OK;
 }

@@ -11,7 +11,7 @@ const versions = { valkey9: '9.1.2', redis7: '7.0.15', redis8: '8.4.0' } as cons
 
 function serverSection(server: ModelServer, now: number): string[] {
   const version = versions[server.options.flavour];
-  const names = server.isValkey
+  const names = server.can.pushesSlots
     ? ['redis_version:7.2.4', 'server_name:valkey', `valkey_version:${version}`, 'server_mode:cluster']
     : [`redis_version:${version}`];
   return [
@@ -92,7 +92,7 @@ function settings(server: ModelServer): Record<string, string> {
     'cluster-allow-replica-migration': options.allowReplicaMigration ? 'yes' : 'no',
     'cluster-require-full-coverage': options.requireFullCoverage ? 'yes' : 'no',
     databases: '16',
-    ...(server.isValkey ? { 'cluster-databases': String(options.databases) } : {}),
+    ...(server.can.databases ? { 'cluster-databases': String(options.databases) } : {}),
   };
 }
 
@@ -157,7 +157,7 @@ function restoreFunctions({ server, args }: Call): RawReply {
 function select(call: Call): RawReply {
   const index = integer(call.args[1]);
   const count = call.server.databases.length;
-  if (!call.server.isValkey && index !== 0) throw err('SELECT is not allowed in cluster mode');
+  if (!call.server.can.databases && index !== 0) throw err('SELECT is not allowed in cluster mode');
   if (index < 0 || index >= count) throw err('DB index is out of range');
   call.session.database = index;
   return OK;

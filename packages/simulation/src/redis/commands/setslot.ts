@@ -1,7 +1,8 @@
 /** CLUSTER SETSLOT with every refusal; on Valkey the replicas take it first. */
+import { isExporting, isImporting } from '../atomic.ts';
 import type { Peer } from '../peer.ts';
 import { onlineReplicas, replicateNow } from '../replication.ts';
-import { err, OK, type RawReply, ServerError } from '../reply.ts';
+import { err, OK, type RawReply, ServerCrash, ServerError } from '../reply.ts';
 import type { ModelServer } from '../server.ts';
 import type { Call } from '../session.ts';
 import { setPrimary } from '../slots.ts';
@@ -26,10 +27,12 @@ function knownPrimary(server: ModelServer, id: string | undefined, unknown: stri
 function parse(call: Call): Change {
   const { server, args } = call;
   if (!server.isPrimary) throw err('Please use SETSLOT only with masters.');
+  if (isImporting(server)) throw err('Slot import in progress.');
+  if (isExporting(server)) throw err('Slot export in progress.');
   const slot = parseSlot(args[2]);
   const action = args[3]?.toUpperCase();
   const words = action === 'STABLE' ? 4 : 5;
-  const fits = server.isValkey ? args.length >= words : args.length === words;
+  const fits = server.can.replicatedSlotState ? args.length >= words : args.length === words;
   if (action === 'MIGRATING' && fits) {
     if (server.ownerOf(slot) !== server.self) throw err(`I'm not the owner of hash slot ${slot}`);
     return { slot, action, peer: knownPrimary(server, args[4], "I don't know about node") };
@@ -52,11 +55,12 @@ function parse(call: Call): Change {
 export function setSlot(call: Call): RawReply {
   const change = parse(call);
   const { server, network } = call;
-  if (server.isValkey && !call.inTransaction) tellReplicas(call, change);
-  perform(server, change, call.now);
-  if (server.isValkey && call.inTransaction) {
-    for (const replica of replicateNow(server, network)) performOn(replica, change, call.now);
+  if (server.can.replicatedSlotState) {
+    // Valkey 9.1 must block here, must not inside EXEC, and ends with a failed assertion.
+    if (call.inTransaction && onlineReplicas(server, network).length > 0) throw new ServerCrash();
+    tellReplicas(call, change);
   }
+  perform(server, change, call.now);
   return OK;
 }
 
@@ -86,7 +90,7 @@ function perform(server: ModelServer, { slot, action, peer }: Change, now: numbe
 
 function assignTo(server: ModelServer, slot: number, peer: Peer, now: number): void {
   if (server.countKeysInSlot(slot) === 0) server.migrating.delete(slot);
-  const shardPrimary = server.isValkey ? server.shardPrimary() : server.self;
+  const shardPrimary = server.can.replicatedSlotState ? server.shardPrimary() : server.self;
   const wasOurs = server.ownerOf(slot) === shardPrimary;
   server.unassign(slot);
   server.assign(slot, peer);
@@ -94,7 +98,7 @@ function assignTo(server: ModelServer, slot: number, peer: Peer, now: number): v
     setPrimary(server, peer, true, now);
     server.broadcastSoon = true;
   }
-  const arrived = peer === server.self || (server.isValkey && peer === server.self.primary);
+  const arrived = peer === server.self || (server.can.replicatedSlotState && peer === server.self.primary);
   if (arrived && server.importing.delete(slot) && peer === server.self) {
     server.bumpEpoch();
     server.broadcastSoon = true;
