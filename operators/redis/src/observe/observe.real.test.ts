@@ -3,12 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import {
   type Cluster,
+  connect,
   freePort,
+  makeCertificates,
   nodeId,
   type Product,
   type Server,
   startCluster,
   startServer,
+  tagForSlot,
   until,
 } from '@reeve/rig';
 import { systemClock } from '@reeve/runtime';
@@ -130,9 +133,44 @@ for (const product of PRODUCTS) {
     });
 
     test('finds keys outside their slots, and none where there are none', async () => {
-      for (const { strayKeys, self } of reports(await observe({ strayKeys: true }))) {
-        assert.deepEqual(strayKeys, self.role === 'primary' ? { known: true, value: 0 } : strayKeys);
+      const strays = async () =>
+        reports(await observe({ strayKeys: true }))
+          .filter(({ self }) => self.role === 'primary')
+          .map(({ strayKeys }) => (strayKeys.known ? strayKeys.value : strayKeys.why));
+      assert.deepEqual(await strays(), [0, 0, 0]);
+      // Keys of a slot of primary 0 on primary 1, which had it opened for them and closed again.
+      const [owner, other] = cluster.primaries as [Server, Server];
+      await other.call('CLUSTER', 'SETSLOT', 17, 'IMPORTING', await nodeId(owner));
+      const connection = await connect(other.endpoint, other.access);
+      for (const name of ['a', 'b']) {
+        await connection.call('ASKING');
+        await connection.call('SET', `${name}{${tagForSlot(17)}}`, 'x');
       }
+      assert.deepEqual(await strays(), [0, 0, 0], 'while it is open they are in their place');
+      await other.call('CLUSTER', 'SETSLOT', 17, 'STABLE');
+      assert.deepEqual((await strays()).sort(), [0, 0, 2]);
+      await other.call('CLUSTER', 'SETSLOT', 17, 'IMPORTING', await nodeId(owner));
+      for (const name of ['a', 'b']) {
+        await connection.call('ASKING');
+        await connection.call('DEL', `${name}{${tagForSlot(17)}}`);
+      }
+      connection.close();
+      await other.call('CLUSTER', 'SETSLOT', 17, 'STABLE');
+    });
+
+    test('measures load where the server does, and says nothing of it where it does not', async () => {
+      const measured = async () =>
+        reports(await observe({ measureSlots: 'load' }))
+          .filter(({ self }) => self.role === 'primary')
+          .flatMap(({ slotMeasures }) => Object.values(slotMeasures));
+      assert.ok((await measured()).every(({ cpuUsec }) => cpuUsec === undefined));
+      if (product === 'redis') return;
+      for (const server of cluster.servers) await server.call('CONFIG', 'SET', 'cluster-slot-stats-enabled', 'yes');
+      await fill(cluster, port, ['{load}1'], 'x');
+      const all = await measured();
+      assert.equal(all.length, 16384);
+      assert.ok(all.every(({ cpuUsec, networkBytesIn }) => cpuUsec !== undefined && networkBytesIn !== undefined));
+      assert.ok(all.some(({ cpuUsec }) => (cpuUsec ?? 0) > 0));
     });
 
     test('keeps open slots as the two ends see them', async () => {
@@ -182,6 +220,31 @@ for (const product of PRODUCTS) {
       assert.equal(view.nodes.length, 6);
       assert.ok(view.nodes.every((node) => node.endpoint.host === '127.0.0.1'));
     });
+  });
+}
+
+for (const product of PRODUCTS) {
+  test(`a cluster of ${product} behind TLS and a user: all members are found and read`, async () => {
+    const certificates = await makeCertificates();
+    const users = ['user default off', 'user admin on >s3cret ~* &* +@all'];
+    const login = { username: 'admin', password: 's3cret' };
+    const cluster = await startCluster({ product, primaries: 3, tls: certificates, users, ...login });
+    const { ca, cert, key } = certificates;
+    const port = connectRedis({ ...login, tls: { ca, cert, key } }, ports);
+    try {
+      const [seed] = cluster.endpoints;
+      assert.ok(seed);
+      const view = await observeCluster(port, ports, [seed], {});
+      assert.equal(reports(view).length, 3);
+      assert.deepEqual(view.silent, []);
+      const unreadable = connectRedis({ tls: { ca, cert, key } }, ports);
+      const outside = await observeCluster(unreadable, ports, [seed], {});
+      await unreadable.close();
+      assert.deepEqual([outside.nodes, outside.silent.map(({ code }) => code)], [[], ['REDIS_AUTH']]);
+    } finally {
+      await port.close();
+      await cluster.stop();
+    }
   });
 }
 
