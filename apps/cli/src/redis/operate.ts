@@ -99,6 +99,7 @@ async function runAsked<Request, Goal>(
   let journal: Journal | undefined;
   const approval: Approval<Goal> = {
     approve: (proposal) => approve(operating, proposal),
+    anyPlan: values.yes,
     begin: async (proposal) => {
       journal = await beginJournal(operating, proposal);
       return journal;

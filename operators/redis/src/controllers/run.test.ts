@@ -132,6 +132,24 @@ test('a plan that went stale between approval and run is refused and nothing is 
   assert.deepEqual(result.status === 'refused' && result.refused.map(({ code }) => code), ['PLAN_STALE']);
 });
 
+test('with any plan approved beforehand, a plan that changes by itself every moment is run as it was found', async () => {
+  const world = new Set<string>();
+  const environment = environmentWith(async (command) => {
+    world.add(command.node.id);
+    return done;
+  });
+  let moment = 0;
+  const restless: Operation<Goal, Goal> = {
+    ...bumping(world),
+    decide: ({ wanted }) => ({ goal: { wanted: [...wanted, `measured-${moment++}`] }, steps: [], reasons: [] }),
+  };
+  const asked = await runOperation(restless, { wanted: ['a'] }, environment, yes);
+  assert.deepEqual(asked.status === 'refused' && asked.refused.map(({ code }) => code), ['PLAN_STALE']);
+  const result = await runOperation(restless, { wanted: ['a'] }, environment, { ...yes, anyPlan: true });
+  assert.equal(result.status, 'reached');
+  assert.deepEqual([...world], ['a', 'measured-2']);
+});
+
 test('a failing command is tried again with pauses, a bounded number of times', async () => {
   let tries = 0;
   const environment = environmentWith(async () => {

@@ -60,6 +60,11 @@ export interface Approval<Goal> {
    * same one. `undefined`: declined.
    */
   approve(proposal: Proposal<Goal>): Promise<string | undefined>;
+  /**
+   * Any plan is approved beforehand (`--yes`): nobody took time to think, so the proposal itself is run. On a cluster
+   * that clients write to, the plan of a moment later may always be another one.
+   */
+  readonly anyPlan?: boolean;
   /** Called with the approved goal before anything is changed. */
   begin(proposal: Proposal<Goal>): Promise<Journal | undefined>;
 }
@@ -77,7 +82,7 @@ export async function runOperation<Request, Goal>(
   if (approved === undefined) return { status: 'declined', proposal: first };
 
   // The approval took its time: the world may have moved on. What is run is what was approved, or nothing.
-  const fresh = await propose(operation, request, environment);
+  const fresh = approval.anyPlan ? first : await propose(operation, request, environment);
   if ('refused' in fresh) return { status: 'refused', refused: fresh.refused, view: fresh.view, started: false };
   if (fresh.digest !== approved) {
     const message = `the plan that was approved (${approved}) is not the plan of now (${fresh.digest}): the cluster changed in between`;
