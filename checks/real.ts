@@ -2,7 +2,7 @@
  * `npm run test:real [-- PATH…]`: first the simulation (all processors), then the real servers: few at once,
  * because a starved server looks like a dead one to its peers.
  */
-import { judge, runTier, type Tier } from './lib/runner.ts';
+import { filesOf, judge, runApart, type Tier } from './lib/runner.ts';
 
 const filters = process.argv.slice(2);
 const tiers: readonly { readonly tier: Tier; readonly title: string; readonly concurrency: number }[] = [
@@ -14,7 +14,7 @@ const lines: string[] = [];
 let failed = false;
 let ran = 0;
 for (const { tier, title, concurrency } of tiers) {
-  const { counts, seconds } = await runTier(tier, concurrency, filters);
+  const { counts, seconds } = await runApart(filesOf(tier, filters), concurrency);
   const tests = counts?.tests ?? 0;
   ran += tests;
   // With a filter one of the tiers may well be empty.

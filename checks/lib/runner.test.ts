@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Counts, judge, tierOf } from './runner.ts';
+import { addCounts, type Counts, deal, judge, sumCounts, tierOf } from './runner.ts';
 
 const good: Counts = { tests: 3, passed: 3, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 
@@ -19,4 +19,36 @@ test('the name of a test file says its tier', () => {
   assert.equal(tierOf('a/x.sim.test.ts'), 'sim');
   assert.equal(tierOf('a/x.real.test.ts'), 'real');
   assert.equal(tierOf('a/x.ts'), undefined);
+});
+
+test('counts add up, and a batch without a summary spoils the sum', () => {
+  assert.deepEqual(addCounts(good, { ...good, failed: 2 }), {
+    tests: 6,
+    passed: 6,
+    failed: 2,
+    cancelled: 0,
+    skipped: 0,
+    todo: 0,
+  });
+  assert.equal(addCounts(good, undefined), undefined);
+});
+
+test('files are dealt out completely, each once', () => {
+  assert.deepEqual(deal([1, 2, 3, 4, 5], 2), [
+    [1, 3, 5],
+    [2, 4],
+  ]);
+  assert.deepEqual(deal([1], 8), [[1]]);
+});
+
+test('no job is lost in the sum, whatever order they end in', async () => {
+  const later = (turns: number): Promise<void> =>
+    turns === 0 ? Promise.resolve() : new Promise((resolve) => setImmediate(() => resolve(later(turns - 1))));
+  const jobs = [5, 1, 4, 2, 3];
+  const counts = await sumCounts(jobs, 2, async (job) => {
+    await later(job);
+    return { ...good, failed: job };
+  });
+  assert.equal(counts?.tests, 15);
+  assert.equal(counts?.failed, 15);
 });
