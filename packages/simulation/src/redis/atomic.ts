@@ -1,62 +1,18 @@
 /** Valkey's atomic slot migration: the source pushes slots with their keys, the target takes them over at once. */
+import { type EndState, isEnded, type Job, type Ranges } from './atomic-job.ts';
+import { hexId } from './hex-id.ts';
 import type { Entry } from './keyspace.ts';
 import type { Network } from './network.ts';
 import type { Peer } from './peer.ts';
 import { replicateNow, write } from './replication.ts';
-import { hexId, type ModelServer } from './server.ts';
+import type { ModelServer } from './server.ts';
 import { deleteKeysInSlot } from './slots.ts';
-
-export type Ranges = readonly (readonly [first: number, last: number])[];
-
-export type ExportState =
-  | 'connecting'
-  | 'reading-establish-response'
-  | 'waiting-to-snapshot'
-  | 'snapshotting'
-  | 'replicating'
-  | 'failover-paused'
-  | 'failover-granted';
-export type ImportState = 'waiting-for-ack' | 'receiving-snapshot' | 'waiting-for-paused' | 'failover-granted';
-export type EndState = 'success' | 'cancelled' | 'failed';
-
-export interface Job {
-  readonly name: string;
-  readonly operation: 'EXPORT' | 'IMPORT';
-  readonly ranges: Ranges;
-  readonly sourceId: string;
-  readonly targetId: string;
-  readonly createdAt: number;
-  updatedAt: number;
-  lastContactAt: number;
-  state: ExportState | ImportState | EndState;
-  message: string;
-  /** The process at the other end: a restarted one has no such connection. */
-  otherRunId: string;
-  /** While writes are paused for the hand-over. */
-  pausedUntil: number;
-  /** What the snapshot and the stream behind it brought, once the source granted the hand-over. */
-  received: readonly { readonly database: number; readonly key: string; readonly entry: Entry }[];
-}
-
-/** Jobs, newest first, and the failure that a test ordered for the next one. */
-export interface AtomicState {
-  jobs: Job[];
-  failNext: { readonly at: ExportState; readonly message: string } | undefined;
-}
 
 const LOG_LENGTH = 1000;
 const PAUSE_MS = 10_000;
 const SILENCE_MS = 60_000;
 /** Bytes of keys that a snapshot carries in one turn of a server. */
 const SNAPSHOT_BYTES_PER_TURN = 10_000_000;
-
-export function createAtomicState(): AtomicState {
-  return { jobs: [], failNext: undefined };
-}
-
-export function isEnded(job: Job): boolean {
-  return job.state === 'success' || job.state === 'cancelled' || job.state === 'failed';
-}
 
 function running(server: ModelServer, operation: Job['operation']): Job[] {
   return server.atomic.jobs.filter((job) => job.operation === operation && !isEnded(job));

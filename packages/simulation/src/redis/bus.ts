@@ -1,7 +1,8 @@
 /** The cluster bus: what a packet from another node changes in a server's node table. */
 import type { Network } from './network.ts';
 import type { Peer } from './peer.ts';
-import { hexId, type ModelServer } from './server.ts';
+import { hexId } from './hex-id.ts';
+import type { ModelServer } from './server.ts';
 import { claimBy, setPeerAsPrimary, takeClaim } from './slots.ts';
 
 export type PacketType = 'ping' | 'pong' | 'meet';
@@ -111,7 +112,7 @@ function takePong(server: ModelServer, link: Peer, now: number): void {
     link.failing = 'no';
     server.touch();
   } else if (link.failing === 'failed') {
-    const old = now - link.failedAt > server.options.nodeTimeoutMs * FAIL_UNDO;
+    const old = now - link.failedAt > server.settings.nodeTimeoutMs * FAIL_UNDO;
     if (link.role === 'replica' || link.slotCount === 0 || old) {
       link.failing = 'no';
       server.touch();
@@ -240,7 +241,7 @@ function takeGossip(server: ModelServer, sender: Peer, from: ModelServer, networ
 
 export function countReports(server: ModelServer, peer: Peer, now: number): number {
   for (const [by, at] of peer.reports) {
-    if (now - at > server.options.nodeTimeoutMs * REPORT_VALIDITY) peer.reports.delete(by);
+    if (now - at > server.settings.nodeTimeoutMs * REPORT_VALIDITY) peer.reports.delete(by);
   }
   return peer.reports.size;
 }

@@ -31,7 +31,7 @@ export function turn(server: ModelServer, network: Network, now: number): void {
 }
 
 function tendLink(server: ModelServer, peer: Peer, network: Network, now: number): void {
-  const { nodeTimeoutMs } = server.options;
+  const { nodeTimeoutMs } = server.settings;
   if (peer.handshake && now - peer.createdAt > Math.max(nodeTimeoutMs, 1000)) {
     server.removePeer(peer);
     return;
@@ -92,7 +92,7 @@ export function updateState(server: ModelServer, now: number): void {
   server.stateDirty = false;
   if (server.isPrimary && server.state === 'fail' && now - server.startedAt < WRITABLE_DELAY_MS) return;
   let next: 'ok' | 'fail' = 'ok';
-  if (server.options.requireFullCoverage && !isCovered(server)) next = 'fail';
+  if (server.settings.requireFullCoverage && !isCovered(server)) next = 'fail';
   let size = 0;
   let reachable = 0;
   for (const peer of server.peers.values()) {
@@ -106,7 +106,7 @@ export function updateState(server: ModelServer, now: number): void {
     server.minoritySince = now;
   }
   if (next === server.state) return;
-  const rejoinDelay = Math.min(Math.max(server.options.nodeTimeoutMs, 500), 5000);
+  const rejoinDelay = Math.min(Math.max(server.settings.nodeTimeoutMs, 500), 5000);
   if (next === 'ok' && server.isPrimary && now - server.minoritySince < rejoinDelay) return;
   server.state = next;
 }

@@ -75,7 +75,7 @@ function vote(voter: ModelServer, candidate: ModelServer, forced: boolean, now: 
   if (candidate.currentEpoch < voter.currentEpoch || voter.lastVoteEpoch === voter.currentEpoch) return false;
   const primary = known.primary;
   if (known.role !== 'replica' || !primary || (primary.failing !== 'failed' && !forced)) return false;
-  if (primary.votedAt !== 0 && now - primary.votedAt < voter.options.nodeTimeoutMs * 2) return false;
+  if (primary.votedAt !== 0 && now - primary.votedAt < voter.settings.nodeTimeoutMs * 2) return false;
   const shardPrimary = candidate.shardPrimary();
   for (const [first, last] of candidate.slotsOf(shardPrimary.mark).runs) {
     for (let slot = first; slot <= last; slot++) {
@@ -100,11 +100,11 @@ function askForVotes(server: ModelServer, forced: boolean, network: Network, now
 }
 
 function dataTooOld(server: ModelServer, now: number): boolean {
-  const { replication, options } = server;
+  const { replication, settings } = server;
   const since = replication.link === 'up' ? replication.lastContactAt : replication.linkDownSince;
   let age = now - since;
-  if (age > options.nodeTimeoutMs) age -= options.nodeTimeoutMs;
-  return age > 10_000 + options.nodeTimeoutMs * VALIDITY_FACTOR;
+  if (age > settings.nodeTimeoutMs) age -= settings.nodeTimeoutMs;
+  return age > 10_000 + settings.nodeTimeoutMs * VALIDITY_FACTOR;
 }
 
 /** One turn of a replica: hand-over, election. */
@@ -132,7 +132,7 @@ export function failoverTurn(server: ModelServer, network: Network, now: number)
 }
 
 function elect(server: ModelServer, forced: boolean, network: Network, now: number): void {
-  const timeout = Math.max(server.options.nodeTimeoutMs * 2, 2000);
+  const timeout = Math.max(server.settings.nodeTimeoutMs * 2, 2000);
   const { election } = server;
   if (!election || now - election.at > timeout * 2) {
     const delay = forced ? 0 : 500 + Math.floor(server.random.next() * 500) + rank(server) * 1000;

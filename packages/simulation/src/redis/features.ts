@@ -6,6 +6,8 @@ export interface Features {
   readonly replicatedSlotState: boolean;
   /** The ban of FORGET travels with gossip, and FORGET of a banned node is no error. */
   readonly gossipsBans: boolean;
+  /** At start, keys of slots that others own are deleted; elsewhere the slot is marked as importing. */
+  readonly dropsStrayKeys: boolean;
   readonly shardIds: boolean;
   readonly slotStats: boolean;
   /** CLUSTER MIGRATESLOTS. */
@@ -18,6 +20,7 @@ export interface Features {
 
 const valkey9: Features = {
   replicatedSlotState: true,
+  dropsStrayKeys: true,
   gossipsBans: true,
   shardIds: true,
   slotStats: true,
@@ -28,6 +31,7 @@ const valkey9: Features = {
 
 const redis7: Features = {
   replicatedSlotState: false,
+  dropsStrayKeys: false,
   gossipsBans: false,
   shardIds: false,
   slotStats: false,

@@ -9,7 +9,7 @@ export {
   ServerError,
   UnreachableError,
 } from './reply.ts';
-export type { ExportState } from './atomic.ts';
+export type { ExportState } from './atomic-job.ts';
 export type { Flavour } from './features.ts';
 export { ModelServer, type ServerOptions } from './server.ts';
 export type { MigrateFault, Session } from './session.ts';

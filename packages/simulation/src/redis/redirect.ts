@@ -48,3 +48,9 @@ export function checkServed(
   const readsHere = session.readonly && spec.write !== true && !server.isPrimary && server.self.primary === owner;
   if (!readsHere) throw redirection('MOVED', slot, owner);
 }
+
+export function checkMemory(server: ModelServer): void {
+  const { maxMemory } = server.settings;
+  if (maxMemory === 0 || server.usedBytes() <= maxMemory) return;
+  throw new ServerError("OOM command not allowed when used memory > 'maxmemory'.");
+}

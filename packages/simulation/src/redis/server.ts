@@ -1,46 +1,45 @@
 import type { Random } from '@reeve/runtime';
 import { SLOT_COUNT } from './crc16.ts';
-import { type AtomicState, createAtomicState } from './atomic.ts';
+import { type AtomicState, createAtomicState } from './atomic-job.ts';
 import type { ManualFailover } from './failover.ts';
 import { type Features, featuresOf, type Flavour } from './features.ts';
+import { hexId } from './hex-id.ts';
 import { Keyspace } from './keyspace.ts';
 import { noSlots, type SlotRuns, slotRuns } from './slot-runs.ts';
 import { createPeer, type Peer, type PeerSeed } from './peer.ts';
 import { createReplication, type Replication } from './replication.ts';
 
-export interface ServerOptions {
+export interface ServerOptions extends Readonly<Settings> {
   readonly host: string;
   readonly port: number;
   readonly flavour: Flavour;
-  readonly nodeTimeoutMs: number;
-  /** cluster-allow-replica-migration: a primary that loses its last slot becomes a replica of the new owner. */
-  readonly allowReplicaMigration: boolean;
-  readonly requireFullCoverage: boolean;
   /** cluster-databases (Valkey 9). */
   readonly databases: number;
   /** Data survives a kill (append-only file with fsync always). */
   readonly persistence: boolean;
-  readonly maxMemory: number;
+}
+
+/** What CONFIG SET can change. */
+export interface Settings {
+  nodeTimeoutMs: number;
+  /** cluster-allow-replica-migration: a primary that loses its last slot becomes a replica of the new owner. */
+  allowReplicaMigration: boolean;
+  requireFullCoverage: boolean;
+  /** 0 = no limit. */
+  maxMemory: number;
   /** cluster-slot-stats-enabled: bytes and load by slot, not only key counts. */
-  readonly slotStats: boolean;
+  slotStats: boolean;
 }
 
 export type ProcessState = 'up' | 'paused' | 'down';
 
 const BUS_OFFSET = 10_000;
-
-export function hexId(random: Random): string {
-  let id = '';
-  while (id.length < 40)
-    id += Math.floor(random.next() * 0x1_0000_0000)
-      .toString(16)
-      .padStart(8, '0');
-  return id;
-}
+const EMPTY_SERVER_BYTES = 1_000_000;
 
 /** One server process: its node table, its slots, its keys. Behaviour lives in the files beside this one. */
 export class ModelServer {
   readonly options: ServerOptions;
+  readonly settings: Settings;
   readonly random: Random;
   process: ProcessState = 'up';
   host: string;
@@ -89,6 +88,8 @@ export class ModelServer {
 
   constructor(options: ServerOptions, random: Random, now: number) {
     this.options = options;
+    const { nodeTimeoutMs, allowReplicaMigration, requireFullCoverage, maxMemory, slotStats } = options;
+    this.settings = { nodeTimeoutMs, allowReplicaMigration, requireFullCoverage, maxMemory, slotStats };
     this.random = random;
     this.host = options.host;
     this.port = options.port;
@@ -233,7 +234,7 @@ export class ModelServer {
   }
 
   usedBytes(): number {
-    let bytes = 0;
+    let bytes = EMPTY_SERVER_BYTES;
     for (const keys of this.databases) bytes += keys.bytes;
     return bytes;
   }
@@ -269,19 +270,20 @@ export class ModelServer {
     Object.assign(this.atomic, createAtomicState());
     Object.assign(this.replication, createReplication(), { log: [] });
     if (!this.isPrimary) this.replication.link = 'connecting';
-    this.adoptKeysWithoutOwner();
+    this.#settleKeysWithSlots();
     this.touch();
   }
 
-  /** At start a server takes slots that it has keys of and nobody owns, and imports those that others own. */
-  adoptKeysWithoutOwner(): void {
+  /** At start a server takes slots that it has keys of and nobody owns. Keys of others' slots: see `dropsStrayKeys`. */
+  #settleKeysWithSlots(): void {
     if (!this.isPrimary) return;
     for (const keys of this.databases) {
       for (const slot of keys.slots()) {
         const owner = this.ownerOf(slot);
         if (owner === this.self || this.importing.has(slot)) continue;
-        if (owner) this.importing.set(slot, owner);
-        else this.assign(slot, this.self);
+        if (!owner) this.assign(slot, this.self);
+        else if (this.can.dropsStrayKeys) for (const key of keys.keysInSlot(slot)) keys.delete(key);
+        else this.importing.set(slot, owner);
       }
     }
   }

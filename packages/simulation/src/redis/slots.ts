@@ -133,7 +133,7 @@ export function takeClaim(server: ModelServer, sender: Peer, epoch: number, clai
   if (valkey && !newPrimary && server.self.primary !== sender && claimed === 0 && server.self.slotCount === 0) {
     newPrimary = inMyShard && shardPrimary.configEpoch < epoch;
   }
-  const allowed = server.options.allowReplicaMigration || (valkey ? inMyShard : claimed === lostToSender);
+  const allowed = server.settings.allowReplicaMigration || (valkey ? inMyShard : claimed === lostToSender);
   if (newPrimary && shardPrimary.slotCount === 0 && allowed) {
     setPrimary(server, sender, !valkey || !inMyShard, now);
     return;

@@ -1,15 +1,6 @@
 /** CLUSTER MIGRATESLOTS, GETSLOTMIGRATIONS and CANCELSLOTMIGRATIONS (Valkey). */
-import {
-  cannotStart,
-  end,
-  eachSlot,
-  includes,
-  isEnded,
-  isExporting,
-  type Job,
-  type Ranges,
-  startExport,
-} from '../atomic.ts';
+import { cannotStart, eachSlot, end, includes, isExporting, startExport } from '../atomic.ts';
+import { isEnded, type Job, type Ranges } from '../atomic-job.ts';
 import type { Peer } from '../peer.ts';
 import { bulk, err, OK, type RawReply } from '../reply.ts';
 import type { ModelServer } from '../server.ts';

@@ -1,6 +1,6 @@
 /** One command on one connection: found, counted, checked for redirection, run. */
 import { writesPaused } from '../failover.ts';
-import { checkServed } from '../redirect.ts';
+import { checkMemory, checkServed } from '../redirect.ts';
 import { err, type RawReply, ServerError } from '../reply.ts';
 import type { Call } from '../session.ts';
 import { clusterCommands } from './cluster.ts';
@@ -43,6 +43,7 @@ function admit(call: Call): CommandSpec {
   if (spec.keys) checkServed(call.server, call.session, spec, spec.keys(call.args), call.now);
   if (spec.write && !call.server.isPrimary)
     throw new ServerError("READONLY You can't write against a read only replica.");
+  if (spec.needsMemory) checkMemory(call.server);
   if (spec.write && writesPaused(call.server, call.now)) throw new WritesPausedError();
   return spec;
 }

@@ -125,7 +125,7 @@ export const keyCommands: readonly CommandSpec[] = [
       return entry ? new Bulk(entry.value) : null;
     },
   },
-  { name: 'set', arity: -3, keys: firstKey, write: true, run: set },
+  { name: 'set', arity: -3, keys: firstKey, write: true, needsMemory: true, run: set },
   {
     name: 'mget',
     arity: -2,

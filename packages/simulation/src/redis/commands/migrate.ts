@@ -1,7 +1,7 @@
 /** DUMP, RESTORE and MIGRATE: how keys travel between servers. */
 import { entryOf, type Entry } from '../keyspace.ts';
 import { write } from '../replication.ts';
-import { checkServed } from '../redirect.ts';
+import { checkMemory, checkServed } from '../redirect.ts';
 import { Bulk, err, OK, type RawReply, ServerError } from '../reply.ts';
 import { type Call, createSession } from '../session.ts';
 import { integer } from './keys.ts';
@@ -41,10 +41,6 @@ function restore(call: Call): RawReply {
   if (ttl < 0) throw err('Invalid TTL value, must be >= 0');
   const expireAt = ttl === 0 ? undefined : wanted.includes('ABSTTL') ? ttl : call.now + ttl;
   const entry = undump(key, payload, expireAt);
-  const { maxMemory } = call.server.options;
-  if (maxMemory > 0 && call.server.usedBytes() + entry.bytes > maxMemory) {
-    throw new ServerError("OOM command not allowed when used memory > 'maxmemory'.");
-  }
   if (expireAt !== undefined && expireAt <= call.now) {
     if (keys.get(key, call.now)) write(call.server, { type: 'delete', database: call.session.database, key });
     return OK;
@@ -127,6 +123,7 @@ function migrate(call: Call): RawReply {
       if (request.database >= target.databases.length) throw err('DB index is out of range');
       checkServed(target, session, restoreAsking, [key], call.now);
       if (!target.isPrimary) throw new ServerError("READONLY You can't write against a read only replica.");
+      checkMemory(target);
       restore({ ...call, server: target, session, args });
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
@@ -152,7 +149,7 @@ const restoreAsking: CommandSpec = {
 
 export const migrateCommands: readonly CommandSpec[] = [
   { name: 'dump', arity: 2, keys: firstKey, run: dump },
-  { name: 'restore', arity: -4, keys: firstKey, write: true, run: restore },
+  { name: 'restore', arity: -4, keys: firstKey, write: true, needsMemory: true, run: restore },
   restoreAsking,
   { name: 'migrate', arity: -6, keys: migrateKeys, write: true, run: migrate },
 ];

@@ -1,7 +1,7 @@
 /** INFO, CONFIG, COMMAND, FUNCTION and the small commands of a connection. */
 import { onlineReplicas, write } from '../replication.ts';
 import { Bulk, bulk, err, OK, type RawReply, ServerError } from '../reply.ts';
-import type { ModelServer } from '../server.ts';
+import type { ModelServer, Settings } from '../server.ts';
 import type { Call } from '../session.ts';
 import { clusterSubcommand } from './cluster.ts';
 import { integer } from './keys.ts';
@@ -64,9 +64,9 @@ function keyspaceSection(server: ModelServer): string[] {
 function memorySection(server: ModelServer): string[] {
   return [
     '# Memory',
-    `used_memory:${1_000_000 + server.usedBytes()}`,
+    `used_memory:${server.usedBytes()}`,
     'total_system_memory:8000000000',
-    `maxmemory:${server.options.maxMemory}`,
+    `maxmemory:${server.settings.maxMemory}`,
   ];
 }
 
@@ -84,26 +84,62 @@ function info(call: Call): RawReply {
   return bulk(shown.map((section) => `${section}\r\n`).join('\r\n'));
 }
 
-function settings(server: ModelServer): Record<string, string> {
-  const { options } = server;
-  return {
-    'cluster-node-timeout': String(options.nodeTimeoutMs),
-    maxmemory: String(options.maxMemory),
-    'cluster-allow-replica-migration': options.allowReplicaMigration ? 'yes' : 'no',
-    'cluster-require-full-coverage': options.requireFullCoverage ? 'yes' : 'no',
-    databases: '16',
-    ...(server.can.databases ? { 'cluster-databases': String(options.databases) } : {}),
-  };
+interface Setting {
+  get(server: ModelServer): string;
+  /** Undefined when it cannot be changed while running. */
+  set?(settings: Settings, value: string): void;
+}
+
+const yesNo = (value: boolean) => (value ? 'yes' : 'no');
+
+const settings: Readonly<Record<string, Setting>> = {
+  'cluster-node-timeout': {
+    get: (server) => String(server.settings.nodeTimeoutMs),
+    set: (to, value) => (to.nodeTimeoutMs = integer(value)),
+  },
+  'cluster-allow-replica-migration': {
+    get: (server) => yesNo(server.settings.allowReplicaMigration),
+    set: (to, value) => (to.allowReplicaMigration = value === 'yes'),
+  },
+  'cluster-require-full-coverage': {
+    get: (server) => yesNo(server.settings.requireFullCoverage),
+    set: (to, value) => (to.requireFullCoverage = value === 'yes'),
+  },
+  'cluster-slot-stats-enabled': {
+    get: (server) => yesNo(server.settings.slotStats),
+    set: (to, value) => (to.slotStats = value === 'yes'),
+  },
+  maxmemory: {
+    get: (server) => String(server.settings.maxMemory),
+    set: (to, value) => (to.maxMemory = integer(value)),
+  },
+  'cluster-databases': { get: (server) => String(server.options.databases) },
+};
+
+function settingOf(server: ModelServer, name: string): Setting | undefined {
+  if (name === 'cluster-databases' && !server.can.databases) return undefined;
+  if (name === 'cluster-slot-stats-enabled' && !server.can.slotStats) return undefined;
+  return settings[name];
 }
 
 function config(call: Call): RawReply {
   const action = call.args[1]?.toUpperCase();
-  if (action !== 'GET') throw err(`CONFIG ${action} is not part of the model`);
-  const known = settings(call.server);
-  return call.args.slice(2).flatMap((name): RawReply[] => {
-    const value = known[name.toLowerCase()];
-    return value === undefined ? [] : [bulk(name.toLowerCase()), bulk(value)];
-  });
+  const words = call.args.slice(2).map((word) => word.toLowerCase());
+  if (action === 'GET') {
+    return words.flatMap((name): RawReply[] => {
+      const setting = settingOf(call.server, name);
+      return setting ? [bulk(name), bulk(setting.get(call.server))] : [];
+    });
+  }
+  if (action !== 'SET') throw err(`unknown subcommand '${call.args[1]}'. Try CONFIG HELP.`);
+  for (let at = 0; at < words.length; at += 2) {
+    const name = words[at] ?? '';
+    const setting = settingOf(call.server, name);
+    if (!setting?.set) throw err(`Unknown option or number of arguments for CONFIG SET - '${name}'`);
+    setting.set(call.server.settings, words[at + 1] ?? '');
+  }
+  call.server.touch();
+  return OK;
 }
 
 /** COMMAND INFO answers an array per name, null for what does not exist: how abilities are detected. */

@@ -94,7 +94,7 @@ function assignTo(server: ModelServer, slot: number, peer: Peer, now: number): v
   const wasOurs = server.ownerOf(slot) === shardPrimary;
   server.unassign(slot);
   server.assign(slot, peer);
-  if (server.options.allowReplicaMigration && wasOurs && peer !== shardPrimary && shardPrimary.slotCount === 0) {
+  if (server.settings.allowReplicaMigration && wasOurs && peer !== shardPrimary && shardPrimary.slotCount === 0) {
     setPrimary(server, peer, true, now);
     server.broadcastSoon = true;
   }

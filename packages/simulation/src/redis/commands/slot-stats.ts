@@ -16,7 +16,7 @@ function valueOf(server: ModelServer, slot: number, metric: Metric): number {
 
 /** Without cluster-slot-stats-enabled a server counts keys only. */
 function shownMetrics(server: ModelServer): readonly Metric[] {
-  return server.options.slotStats ? metrics : ['key-count'];
+  return server.settings.slotStats ? metrics : ['key-count'];
 }
 
 function row(server: ModelServer, slot: number): RawReply {

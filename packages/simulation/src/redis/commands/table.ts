@@ -7,6 +7,8 @@ export interface CommandSpec {
   /** As COMMAND INFO tells it: the exact number of words, or the least number when negative. */
   readonly arity: number;
   readonly write?: boolean;
+  /** Refused when the memory limit is reached. */
+  readonly needsMemory?: boolean;
   /** Words that are keys. */
   readonly keys?: (args: readonly string[]) => readonly string[];
   /** RESTORE-ASKING behaves as if ASKING had been sent. */
