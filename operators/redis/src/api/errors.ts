@@ -253,7 +253,7 @@ export const redisErrors = {
   },
   NODE_HAS_SLOTS: {
     meaning: 'The node owns slots.',
-    remedy: 'Move them away first (`reeve redis del-node --drain`); of a dead node: `reeve redis fix`.',
+    remedy: 'Move them away first (`reeve redis del-node` does, unless told --no-drain); of a dead node: `reeve redis fix`.',
   },
   NODE_OF_OTHER_CLUSTER: {
     meaning: 'The node knows nodes that are not of this cluster.',
