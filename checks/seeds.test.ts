@@ -49,6 +49,17 @@ test('a row without proof, a gap in the numbers, a missing seed and a wrong tota
   );
 });
 
+test('a title made of a template is found by what was filled in', () => {
+  const table = [
+    ...files,
+    { path: 'a/t.test.ts', text: "for (const name of ['one (1)', 'two']) test(`case ${name}: works`, f);" },
+  ];
+  const found = (title: string) => checkSeeds(page(`| 004-01 | s | \`a/t.test.ts › ${title}\` |`), table);
+  assert.deepEqual(found('case one (1): works'), []);
+  assert.match(found('case three: works').join(), /has no test/);
+  assert.match(found('case two: fails').join(), /has no test/);
+});
+
 test('titles are found however they are quoted', () => {
   assert.deepEqual([...titlesOf('test("a", f); it(`b ${c}`, f);\ndescribe("d", f)')], ['a', 'b ${c}', 'd']);
 });
