@@ -25,6 +25,8 @@ export interface ScheduledCall<T> {
   readonly channel: string;
   readonly timeoutMs: number;
   apply(): T;
+  /** False while the server keeps the call waiting: its process is stopped, or writes are paused for a hand-over. */
+  canAnswer(): boolean;
   failure(kind: 'fail-before' | 'fail-after' | 'timeout'): unknown;
 }
 
@@ -82,6 +84,7 @@ export function modelPort(model: RedisClusterModel, schedule: Schedule = immedia
     endpoint: Endpoint,
     label: string,
     detail: string,
+    commands: readonly (readonly Arg[])[],
     options: CallOptions,
     run: (session: Session) => T,
   ): Promise<T> {
@@ -99,6 +102,7 @@ export function modelPort(model: RedisClusterModel, schedule: Schedule = immedia
           throw portError(error, text);
         }
       },
+      canAnswer: () => !model.wouldWait(endpoint, ...commands),
       failure(kind) {
         sessions.delete(channel); // the next call is made on a new connection
         return faultError(kind, text);
@@ -109,16 +113,14 @@ export function modelPort(model: RedisClusterModel, schedule: Schedule = immedia
   return {
     call(endpoint, args, options = {}): Promise<Reply> {
       const binary = options.binary ?? false;
-      return send<ModelReply>(endpoint, labelOf(args), wordsOf(args).join(' '), options, (session) =>
-        model.execute(endpoint, args, { binary, session }),
-      );
+      const run = (session: Session) => model.execute(endpoint, args, { binary, session });
+      return send<ModelReply>(endpoint, labelOf(args), wordsOf(args).join(' '), [args], options, run);
     },
     transaction(endpoint, commands, options = {}): Promise<readonly Reply[]> {
       const binary = options.binary ?? false;
       const detail = commands.map((args) => wordsOf(args).join(' ')).join('; ');
-      return send<readonly ModelReply[]>(endpoint, 'transaction', detail, options, (session) =>
-        model.transaction(endpoint, commands, { binary, session }),
-      );
+      const run = (session: Session) => model.transaction(endpoint, commands, { binary, session });
+      return send<readonly ModelReply[]>(endpoint, 'transaction', detail, commands, options, run);
     },
     migrateAuth: () => [],
     close: async () => undefined,

@@ -8,6 +8,7 @@ import { faultCases } from './operations/faults.ts';
 import { freshCases } from './operations/fresh.ts';
 import { keyCases } from './operations/keys.ts';
 import { memberCases } from './operations/members.ts';
+import { movementCases } from './operations/movement.ts';
 import { slotCases } from './operations/slots.ts';
 import type { OperationCase, Shape } from './operations/driver.ts';
 
@@ -18,6 +19,7 @@ export const operationCases: readonly OperationCase[] = [
   ...memberCases,
   ...atomicCases,
   ...faultCases,
+  ...movementCases,
 ];
 
 export function casesOf(product: 'valkey' | 'redis', shape: Shape): readonly OperationCase[] {

@@ -10,10 +10,11 @@ export type Product = 'valkey' | 'redis';
  * - `fresh`: two servers that know nobody, without slots, keys or epochs (`a`, `b`);
  * - `cluster`: three primaries `a` `b` `c` with even shares, `replica` of `a`, and `spare`, a primary without slots.
  *   Cases share it, one after the other: each leaves it as it found it;
- * - `own`: the same, for one case alone, which may break it.
+ * - `own`: the same, for one case alone, which may break it. Data survive a kill.
  */
 export type Shape = 'fresh' | 'cluster' | 'own';
 
+/** Where it is now: a restart elsewhere changes it. */
 export interface Node {
   readonly name: string;
   readonly host: string;
@@ -39,7 +40,8 @@ export interface Driver {
   /** Until it holds; fails after the deadline. */
   wait(what: string, condition: () => Promise<boolean>): Promise<void>;
   kill(node: Node): Promise<void>;
-  restart(node: Node): Promise<void>;
+  /** With its folder, at the same port or at another one. */
+  restart(node: Node, where?: 'elsewhere'): Promise<void>;
   pause(node: Node): void;
   resume(node: Node): void;
 }

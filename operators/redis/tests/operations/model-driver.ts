@@ -38,10 +38,20 @@ export class ModelDriver implements Driver {
       flavour,
       nodeTimeoutMs: 3000,
       allowReplicaMigration: false,
+      persistence: true,
     });
     const nodes = names.map((name, index) => {
       const server = this.#model.addServer({ host: '127.0.0.1', port: 7001 + index });
-      const node: Node = { name, host: server.host, port: server.port, busPort: server.busPort };
+      const node: Node = {
+        name,
+        host: server.host,
+        get port() {
+          return server.port;
+        },
+        get busPort() {
+          return server.busPort;
+        },
+      };
       this.#servers.set(node, server);
       return [name, node] as const;
     });
@@ -83,8 +93,8 @@ export class ModelDriver implements Driver {
     this.#model.kill(this.#server(node));
   }
 
-  async restart(node: Node): Promise<void> {
-    this.#model.restart(this.#server(node));
+  async restart(node: Node, where?: 'elsewhere'): Promise<void> {
+    this.#model.restart(this.#server(node), where ? { port: node.port + 100 } : {});
   }
 
   pause(node: Node): void {

@@ -2,6 +2,7 @@
 import {
   type Connection,
   connect,
+  freePort,
   meetAll,
   nodeId,
   type Server,
@@ -28,7 +29,11 @@ export class RealDriver implements Driver {
   readonly #open: Connection[] = [];
 
   static async start(product: Product, shape: Shape): Promise<RealDriver> {
-    const servers = await startServers(shape === 'fresh' ? 2 : names.length, { product, nodeTimeoutMs: 3000 });
+    const servers = await startServers(shape === 'fresh' ? 2 : names.length, {
+      product,
+      nodeTimeoutMs: 3000,
+      appendOnly: shape === 'own',
+    });
     const driver = new RealDriver(product, shape, servers);
     try {
       if (shape !== 'fresh') await driver.#form();
@@ -44,8 +49,16 @@ export class RealDriver implements Driver {
     this.#shape = shape;
     const nodes = servers.map((server, index) => {
       const name = names[index] ?? 'spare';
-      const { host, port } = server.endpoint;
-      const node: Node = { name, host, port, busPort: server.busPort };
+      const node: Node = {
+        name,
+        host: server.endpoint.host,
+        get port() {
+          return server.endpoint.port;
+        },
+        get busPort() {
+          return server.busPort;
+        },
+      };
       this.#servers.set(node, server);
       return [name, node] as const;
     });
@@ -108,8 +121,8 @@ export class RealDriver implements Driver {
     return this.#server(node).kill9();
   }
 
-  restart(node: Node): Promise<void> {
-    return this.#server(node).restart();
+  async restart(node: Node, where?: 'elsewhere'): Promise<void> {
+    await this.#server(node).restart(where ? { port: await freePort() } : {});
   }
 
   pause(node: Node): void {

@@ -206,7 +206,8 @@ function advance(server: ModelServer, job: Job, other: Job, now: number): void {
   }
 }
 
-function keysOf(server: ModelServer, ranges: Ranges): Job['received'] {
+/** Everything that is in the slots. */
+export function keysOf(server: ModelServer, ranges: Ranges): Job['received'] {
   const found: { database: number; key: string; entry: Entry }[] = [];
   for (const [database, keys] of server.databases.entries()) {
     if (keys.size === 0) continue;

@@ -5,6 +5,7 @@ import { exchange, markFailed } from './bus.ts';
 import { failoverTurn } from './failover.ts';
 import type { Network } from './network.ts';
 import type { Peer } from './peer.ts';
+import { pullTurn } from './pull.ts';
 import { replicate, trimLog, write } from './replication.ts';
 import type { ModelServer } from './server.ts';
 
@@ -26,6 +27,7 @@ export function turn(server: ModelServer, network: Network, now: number): void {
   } else replicate(server, network, now);
   failoverTurn(server, network, now);
   atomicTurn(server, network, now);
+  pullTurn(server, network, now);
   for (const [id, until] of server.banned) if (until <= now) server.banned.delete(id);
   if (server.stateDirty || server.state === 'fail') updateState(server, now);
 }

@@ -2,6 +2,7 @@
 import { pausesWrites } from './atomic.ts';
 import { SLOT_COUNT } from './crc16.ts';
 import type { Network } from './network.ts';
+import { pullPausesWrites } from './pull.ts';
 import { replicate } from './replication.ts';
 import type { ModelServer } from './server.ts';
 import { becomePrimary } from './slots.ts';
@@ -36,7 +37,9 @@ export function startManualFailover(
 
 /** Writes wait while a primary hands over. */
 export function writesPaused(server: ModelServer, now: number): boolean {
-  return server.isPrimary && (server.manualFailover !== undefined || pausesWrites(server, now));
+  return (
+    server.isPrimary && (server.manualFailover !== undefined || pausesWrites(server, now) || pullPausesWrites(server))
+  );
 }
 
 /** Takes the slots of its primary and says so to everybody. */

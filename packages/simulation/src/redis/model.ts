@@ -1,6 +1,7 @@
 /** A Redis Cluster in memory: servers, the bus between them, clients, faults, and virtual time. */
 import type { Random } from '@reeve/runtime';
-import { runCommand, runTransaction, WritesPausedError } from './commands/dispatch.ts';
+import type { ExportState } from './atomic-job.ts';
+import { runCommand, runTransaction, WritesPausedError, wouldWait } from './commands/dispatch.ts';
 import { TURN_MS, turn } from './cron.ts';
 import { Network } from './network.ts';
 import {
@@ -42,6 +43,10 @@ const defaults = {
 } as const;
 
 export type EndpointLike = string | { readonly host: string; readonly port: number };
+
+function endpointText(endpoint: EndpointLike): string {
+  return typeof endpoint === 'string' ? endpoint : `${endpoint.host}:${endpoint.port}`;
+}
 
 export class RedisClusterModel {
   readonly network = new Network();
@@ -101,11 +106,19 @@ export class RedisClusterModel {
   }
 
   serverAt(endpoint: EndpointLike): ModelServer {
-    const text = typeof endpoint === 'string' ? endpoint : `${endpoint.host}:${endpoint.port}`;
+    const text = endpointText(endpoint);
     const server = this.network.atEndpoint(text);
     if (!server || server.process === 'down') throw new UnreachableError(text);
     if (server.process === 'paused') throw new NoAnswerError(text);
     return server;
+  }
+
+  /** Whether a server would keep these commands waiting now (stopped process, paused writes) instead of answering. */
+  wouldWait(endpoint: EndpointLike, ...commands: readonly (readonly ModelArg[])[]): boolean {
+    this.sync();
+    const server = this.network.atEndpoint(endpointText(endpoint));
+    if (server?.process === 'paused') return true;
+    return server?.process === 'up' && commands.some((args) => wouldWait(server, args.map(bytesOf), this.#now));
   }
 
   connect(): Session {
@@ -180,6 +193,11 @@ export class RedisClusterModel {
   }
 
   // --- faults
+
+  /** The server's next atomic migration fails in this state, with this message. */
+  failNextAtomic(server: ModelServer, at: ExportState, message: string): void {
+    server.atomic.failNext = { at, message };
+  }
 
   /** kill -9. The node table is on disk; the data only with `persistence`. */
   kill(server: ModelServer): void {

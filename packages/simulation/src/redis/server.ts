@@ -7,6 +7,7 @@ import { hexId } from './hex-id.ts';
 import { Keyspace } from './keyspace.ts';
 import { noSlots, type SlotRuns, slotRuns } from './slot-runs.ts';
 import { createPeer, type Peer, type PeerSeed } from './peer.ts';
+import { createPullState, type PullState } from './pull-task.ts';
 import { createReplication, type Replication } from './replication.ts';
 
 export interface ServerOptions extends Readonly<Settings> {
@@ -80,6 +81,7 @@ export class ModelServer {
   manualFailover: ManualFailover | undefined;
   election: { at: number; epoch: number; sent: boolean } | undefined;
   readonly atomic: AtomicState = createAtomicState();
+  readonly pull: PullState = createPullState();
   readonly cpuBySlot = new Map<number, number>();
 
   readonly #byMark: (Peer | undefined)[] = [undefined];
@@ -268,6 +270,7 @@ export class ModelServer {
       this.functions = [];
     }
     Object.assign(this.atomic, createAtomicState());
+    Object.assign(this.pull, createPullState());
     Object.assign(this.replication, createReplication(), { log: [] });
     if (!this.isPrimary) this.replication.link = 'connecting';
     this.#settleKeysWithSlots();

@@ -11,6 +11,7 @@ import { becomePrimary, setPrimary } from '../slots.ts';
 import { cancelSlotMigrations, getSlotMigrations, migrateSlots } from './atomic.ts';
 import { clusterInfo, clusterNodes, clusterShards, clusterSlots } from './describe.ts';
 import { integer } from './keys.ts';
+import { migration } from './migration.ts';
 import { setSlot } from './setslot.ts';
 import { parseSlot } from './slot-args.ts';
 import { slotStats } from './slot-stats.ts';
@@ -231,6 +232,7 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
   getslotmigrations: { arity: 2, run: getSlotMigrations },
   cancelslotmigrations: { arity: 2, run: cancelSlotMigrations },
   'slot-stats': { arity: -4, run: slotStats },
+  migration: { arity: -4, run: migration },
 };
 
 /** Subcommands that not every product has. */
@@ -240,6 +242,7 @@ const needs: Readonly<Record<string, keyof Features>> = {
   getslotmigrations: 'pushesSlots',
   cancelslotmigrations: 'pushesSlots',
   'slot-stats': 'slotStats',
+  migration: 'pullsSlots',
 };
 
 export function clusterSubcommand(server: ModelServer, name: string): Subcommand | undefined {

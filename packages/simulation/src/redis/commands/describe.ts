@@ -56,6 +56,7 @@ export function clusterInfo(server: ModelServer): RawReply {
     `cluster_size:${server.size}`,
     `cluster_current_epoch:${server.currentEpoch}`,
     `cluster_my_epoch:${server.shardPrimary().configEpoch}`,
+    ...(server.can.pullsSlots ? [`cluster_slot_migration_active_tasks:${server.pull.current ? 1 : 0}`] : []),
     'cluster_stats_messages_sent:0',
     'cluster_stats_messages_received:0',
     'total_cluster_links_buffer_limit_exceeded:0',

@@ -2,6 +2,7 @@
 import { writesPaused } from '../failover.ts';
 import { checkMemory, checkServed } from '../redirect.ts';
 import { err, type RawReply, ServerError } from '../reply.ts';
+import type { ModelServer } from '../server.ts';
 import type { Call } from '../session.ts';
 import { clusterCommands } from './cluster.ts';
 import { keyCommands } from './keys.ts';
@@ -46,6 +47,11 @@ function admit(call: Call): CommandSpec {
   if (spec.needsMemory) checkMemory(call.server);
   if (spec.write && writesPaused(call.server, call.now)) throw new WritesPausedError();
   return spec;
+}
+
+/** Whether a command would be kept waiting now: writes are paused for a hand-over. */
+export function wouldWait(server: ModelServer, args: readonly string[], now: number): boolean {
+  return byName.get((args[0] ?? '').toLowerCase())?.write === true && writesPaused(server, now);
 }
 
 export function runCommand(call: Call): RawReply {
