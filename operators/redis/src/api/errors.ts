@@ -98,6 +98,10 @@ export const redisErrors = {
     meaning: 'Members still know a node after FORGET: gossip brought it back.',
     remedy: 'Run the command again; if it stays, look for members that this tool cannot reach.',
   },
+  SLOT_STAYS_OPEN: {
+    meaning: 'Replicas still carry slots as open although their primary was told to close them.',
+    remedy: 'Look at their replication link; a replica that is made to follow another primary and back forgets it.',
+  },
   KEY_CONFLICT: {
     meaning: 'Two nodes hold different values for the same key. Both copies were left where they are.',
     remedy: 'Decide which one is right, delete the other on its node, and run `reeve redis fix` again.',
@@ -253,7 +257,8 @@ export const redisErrors = {
   },
   NODE_HAS_SLOTS: {
     meaning: 'The node owns slots.',
-    remedy: 'Move them away first (`reeve redis del-node` does, unless told --no-drain); of a dead node: `reeve redis fix`.',
+    remedy:
+      'Move them away first (`reeve redis del-node` does, unless told --no-drain); of a dead node: `reeve redis fix`.',
   },
   NODE_OF_OTHER_CLUSTER: {
     meaning: 'The node knows nodes that are not of this cluster.',

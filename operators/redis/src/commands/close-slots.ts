@@ -1,4 +1,4 @@
-import { done } from '@reeve/runtime';
+import { done, failed, type Outcome } from '@reeve/runtime';
 import type { CloseSlots } from '../api/commands.ts';
 import { slotsOf } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
@@ -48,11 +48,52 @@ async function proveNothingCutOff(
   }
 }
 
-/** SETSLOT STABLE. Done when none of the slots is open on the node. */
-export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', async (command, context) => {
+/** A replica takes no SETSLOT, but it follows what its primary is told: this long it may take. */
+const PATIENCE_MS = 2_000;
+const LOOK_MS = 25;
+
+function openSlots({ self }: NodeTable): ReadonlySet<number> {
+  return new Set([...self.migrating, ...self.importing].map((open) => open.slot));
+}
+
+/** Those of the replicas on which one of the slots is open. */
+async function stillCarrying(
+  context: RedisContext,
+  replicas: readonly NodeRef[],
+  slots: readonly number[],
+): Promise<readonly NodeRef[]> {
+  const tables = await Promise.all(replicas.map((replica) => tableOf(context, replica)));
+  return replicas.filter((_replica, index) => {
+    const open = openSlots(tables[index] as NodeTable);
+    return slots.some((slot) => open.has(slot));
+  });
+}
+
+async function replicasFollow(
+  context: RedisContext,
+  replicas: readonly NodeRef[],
+  slots: readonly number[],
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const until = context.clock.now() + PATIENCE_MS;
+  for (;;) {
+    const carrying = await stillCarrying(context, replicas, slots);
+    if (carrying.length === 0) return done;
+    if (context.clock.now() >= until || signal.aborted) {
+      const names = carrying.map(nameOf).join(', ');
+      return failed('SLOT_STAYS_OPEN', `their primary was told again, but slots stay open on ${names}`);
+    }
+    await context.clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/** SETSLOT STABLE. Done when none of the slots is open on the node, nor on the replicas named with it. */
+export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', async (command, context, signal) => {
+  const named = [...slotsOf(namedSlots(command.slots))];
   const table = await tableOf(context, command.node);
-  const isOpen = new Set([...table.self.migrating, ...table.self.importing].map((open) => open.slot));
-  const slots = [...slotsOf(namedSlots(command.slots))].filter((slot) => isOpen.has(slot));
+  const isOpen = openSlots(table);
+  const carrying = await stillCarrying(context, command.carriedBy ?? [], named);
+  const slots = carrying.length > 0 ? named : named.filter((slot) => isOpen.has(slot));
   if (slots.length === 0) return done;
   if (table.self.role !== 'primary') throw new StaleEvidence(`${nameOf(command.node)} is a replica now`);
   await proveNothingCutOff(context, command.node, table, slots);
@@ -61,5 +102,5 @@ export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', async (co
     command.node,
     slots.map((slot) => ['CLUSTER', 'SETSLOT', String(slot), 'STABLE']),
   );
-  return done;
+  return carrying.length > 0 ? replicasFollow(context, carrying, slots, signal) : done;
 });

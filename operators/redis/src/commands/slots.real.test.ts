@@ -17,7 +17,16 @@ import { assertDone, assertFailed, assertStale, impostor, type Operator, operato
 const PRODUCTS: readonly Product[] = ['valkey', 'redis'];
 
 /** Slots of primary 0, one for each test; the rival's is one of primary 2. */
-const SLOTS = { closing: 10, claiming: 20, rival: 16_000, collecting: 40, conflict: 50, collections: 60, abort: 70 };
+const SLOTS = {
+  closing: 10,
+  claiming: 20,
+  rival: 16_000,
+  collecting: 40,
+  conflict: 50,
+  collections: 60,
+  abort: 70,
+  carried: 80,
+};
 
 for (const product of PRODUCTS) {
   describe(`slots of ${product}`, () => {
@@ -55,6 +64,22 @@ for (const product of PRODUCTS) {
       }
       await server.call('CLUSTER', 'SETSLOT', slot, 'STABLE');
     }
+
+    test('close-slots: replicas that carry a mark lose it with their primary', async () => {
+      const slot = SLOTS.carried;
+      const replicas = await Promise.all(
+        cluster.replicas.map(async (server) => ({ server, self: await selfOf(server) })),
+      );
+      const follower = replicas.find(({ self }) => self.primaryId === ref(0).id);
+      assert.ok(follower);
+      const carriedBy = [await refTo(follower.server)];
+      const close = { type: 'close-slots', node: ref(0), slots: String(slot), carriedBy } as const;
+      assertDone(await tool.run(close));
+      await primary(0).call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', ref(1).id);
+      assertDone(await tool.run(close));
+      assert.deepEqual((await selfOf(follower.server)).migrating, []);
+      assert.deepEqual((await selfOf(primary(0))).migrating, []);
+    });
 
     test('close-slots: done, again; stale while keys would be cut off on either side', async () => {
       const slot = SLOTS.closing;
