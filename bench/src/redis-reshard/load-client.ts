@@ -33,7 +33,7 @@ export interface VerifyReport {
 class LoadClient {
   readonly #options: LoadOptions;
   readonly #wires = new Map<string, Wire>();
-  readonly #owners: string[] = new Array(16384);
+  readonly #owners = new Array<string>(16384);
   readonly #acknowledged = new Map<string, string>();
   #latencies: number[] = [];
   #moved = 0;

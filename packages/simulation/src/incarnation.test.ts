@@ -53,7 +53,7 @@ test('the finally block of a crashed life writes nothing, neither does anything 
           },
         },
       ],
-      async atEnd() {},
+      atEnd() {},
     }),
   };
   await simulate(calls, { source: oneAccident('crash-after', 1) });

@@ -5,7 +5,7 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner;
     const source = inner as Record<string, unknown>;
-    const sorted: Record<string, unknown> = Object.create(null);
+    const sorted = Object.create(null) as Record<string, unknown>;
     for (const key of Object.keys(source).sort()) sorted[key] = source[key];
     return sorted;
   });
