@@ -25,7 +25,7 @@ export async function findingsOf(
   session: Session,
   values: Values<typeof expectationOptions>,
 ): Promise<{ readonly view: ClusterView; readonly findings: readonly Finding[] }> {
-  const view = mustSeeSomething(await session.observe(values.keys ? { strayKeys: true } : {}));
+  const view = mustSeeSomething(await session.observe({ shards: true, ...(values.keys ? { strayKeys: true } : {}) }));
   const findings = checkCluster(view, {
     ...(values.replicas === undefined ? {} : { replicasPerPrimary: values.replicas }),
     spreadBy: session.spreadBy,

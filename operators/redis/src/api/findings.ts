@@ -8,6 +8,7 @@ export type FindingCode =
   | 'NODE_SUSPECTED' // fail?
   | 'VIEWS_DIFFER' // slot maps differ between nodes (redis-cli: signature)
   | 'ROLES_DIFFER' // who replicates whom differs between nodes
+  | 'SHARDS_DIFFER' // CLUSTER SHARDS, which clients read, says otherwise than CLUSTER NODES
   | 'MEMBERSHIP_DIFFERS' // node tables differ, or handshakes are under way
   | 'SPLIT_CLUSTER' // the asked nodes belong to clusters that do not know each other
   | 'SLOT_OPEN' // migrating or importing

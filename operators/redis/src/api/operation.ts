@@ -17,6 +17,8 @@ export interface Needs {
   readonly measureSlots?: 'keys' | 'bytes' | 'load';
   /** SCAN for keys outside the node's own slots. */
   readonly strayKeys?: boolean;
+  /** Compare CLUSTER SHARDS, what clients read, with CLUSTER NODES. */
+  readonly shards?: boolean;
   /** Addresses that are not (yet) members, to be asked too. */
   readonly alsoAsk?: readonly Endpoint[];
 }

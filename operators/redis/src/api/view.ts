@@ -120,6 +120,8 @@ export interface NodeReport {
   readonly slotMeasures: Readonly<Record<number, SlotMeasure>>;
   /** Keys found outside the slots that the node serves (SCAN + CRC16 pass), when asked. */
   readonly strayKeys: Knowledge<number>;
+  /** Nodes that its CLUSTER SHARDS, which clients read, places elsewhere than its CLUSTER NODES; only when asked for. */
+  readonly misplacedInShards: Knowledge<readonly NodeId[]>;
   /** CLUSTER GETSLOTMIGRATIONS: jobs that have not ended. A server that cannot have any has none; denied is unknown. */
   readonly atomicJobs: Knowledge<readonly AtomicJob[]>;
 }

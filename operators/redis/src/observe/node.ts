@@ -8,6 +8,7 @@ import { CAPABILITY_QUESTION, capabilitiesOf } from './capabilities.ts';
 import { fieldsOf, runningJobsOf } from './jobs.ts';
 import { countKeys, type MeasuredNode, type Measures, slotStats, withSampledBytes } from './measure.ts';
 import { clusterInfoOf, keyspaceOf, memoryOf, NodeTableReader, parseInfo, replicationOf } from './parse.ts';
+import { misplacedInShards } from './shards.ts';
 import { countStrayKeys } from './stray.ts';
 
 export const DEFAULT_TIMEOUT_MS = 5000;
@@ -51,11 +52,12 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     ask(['CONFIG', 'GET', 'cluster-node-timeout']),
     ask(['FUNCTION', 'LIST']),
     ask(['CLUSTER', 'GETSLOTMIGRATIONS']),
+    needs.shards ? ask(['CLUSTER', 'SHARDS']) : unknown('not asked'),
   ]);
   const [infoText, nodesText, clusterText] = await essential.catch((error: unknown) => {
     throw notReadable(error, endpoint);
   });
-  const [commands, config, functions, jobs] = await optional;
+  const [commands, config, functions, jobs, shards] = await optional;
 
   const info = parseInfo(String(infoText));
   const lines = reading.tables.read(String(nodesText));
@@ -79,6 +81,7 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     functionLibraries: libraryCount(functions),
     slotMeasures: await measuresFor(node, needs, self, server),
     strayKeys: await strayKeysFor(node, needs, self),
+    misplacedInShards: shards.known ? known(misplacedInShards(shards.value, lines)) : shards,
     atomicJobs: await jobsOf(reading, endpoint, server, jobs),
   };
   return { report, runId: info.run_id ?? '' };

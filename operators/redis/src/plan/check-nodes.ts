@@ -211,3 +211,21 @@ export function checkMembership(view: ClusterView): readonly Finding[] {
   }
   return findings;
 }
+
+/** Looked at only where it was asked for: an answer that says nothing is no finding. */
+export function checkShards(view: ClusterView): readonly Finding[] {
+  return reported(view).flatMap((node): Finding[] => {
+    const { misplacedInShards: misplaced } = node.report.value;
+    if (!misplaced.known || misplaced.value.length === 0) return [];
+    return [
+      {
+        code: 'SHARDS_DIFFER',
+        severity: 'degraded',
+        message: `CLUSTER SHARDS of ${nodeName(view, node.id)} places ${nodeNames(view, misplaced.value)} elsewhere than its CLUSTER NODES: clients that read it ask the wrong nodes`,
+        nodes: [node.id, ...misplaced.value.filter((id) => id !== node.id)],
+        remedy:
+          'It usually follows within seconds. If it stays, restart the nodes named, one after the other: shard ids are learnt anew.',
+      },
+    ];
+  });
+}

@@ -309,3 +309,12 @@ test('findings come worst first and each has a message, a remedy and known nodes
     { numRuns: 150 },
   );
 });
+
+test('a shard view for clients that differs from the node table is degraded and names who is misplaced', () => {
+  const view = viewOf({ primaries: 3, replicas: 1, nodes: { p0: { misplacedInShards: [idOf('p1r0')] } } });
+  const found = checkCluster(view).filter(({ code }) => code === 'SHARDS_DIFFER');
+  assert.deepEqual(
+    found.map(({ severity, nodes }) => ({ severity, nodes })),
+    [{ severity: 'degraded', nodes: [idOf('p0'), idOf('p1r0')] }],
+  );
+});

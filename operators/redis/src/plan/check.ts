@@ -13,6 +13,7 @@
  * | KEYS_OUTSIDE_SLOT | broken when there are any (nobody can read them), info when it was not looked for |
  * | SLOT_OPEN | degraded: served, but a move is unfinished |
  * | ROLES_DIFFER, EPOCH_COLLISION | degraded |
+ * | SHARDS_DIFFER | degraded: clients that read CLUSTER SHARDS are sent elsewhere |
  * | MEMBERSHIP_DIFFERS | degraded; info for the rest of a handshake with a node that is known already |
  * | ADDRESS_CHANGED | degraded while a link to the old address is down, else info (two addresses that both work) |
  * | REPLICA_LINK_DOWN | degraded |
@@ -24,7 +25,7 @@
  */
 import type { Finding } from '../api/findings.ts';
 import { type ClusterView, formatEndpoint } from '../api/view.ts';
-import { checkMembership, checkReachability, checkRoles, checkState } from './check-nodes.ts';
+import { checkMembership, checkReachability, checkRoles, checkShards, checkState } from './check-nodes.ts';
 import { checkPlacement } from './check-placement.ts';
 import { checkEpochs, checkReplicas } from './check-replicas.ts';
 import { checkAtomicJobs, checkCoverage, checkOpenSlots, checkStrayKeys, checkViews } from './check-slots.ts';
@@ -54,6 +55,7 @@ export function checkCluster(view: ClusterView, expected: Expected = {}): readon
     ...checkOpenSlots(cluster),
     ...checkStrayKeys(cluster),
     ...checkRoles(cluster),
+    ...checkShards(cluster),
     ...checkMembership(cluster),
     ...checkEpochs(cluster),
     ...checkReplicas(cluster, expected.replicasPerPrimary),

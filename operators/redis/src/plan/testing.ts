@@ -43,6 +43,7 @@ export interface TestNode {
   readonly maxBytes: number;
   readonly functionLibraries: Knowledge<number>;
   readonly strayKeys: Knowledge<number>;
+  readonly misplacedInShards: readonly NodeId[];
   readonly atomicJobs: readonly AtomicJob[];
   readonly product: 'redis' | 'valkey';
   readonly version: string;
@@ -89,6 +90,7 @@ export function testNode(name: string, changes: Partial<TestNode> = {}): TestNod
     maxBytes: 0,
     functionLibraries: known(0),
     strayKeys: known(0),
+    misplacedInShards: [],
     atomicJobs: [],
     product: 'valkey',
     version: '9.1.2',
@@ -229,6 +231,7 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
     slotMeasures:
       node.measures ?? Object.fromEntries(Object.entries(node.keys).map(([slot, count]) => [slot, { keys: count }])),
     strayKeys: node.strayKeys,
+    misplacedInShards: known(node.misplacedInShards),
     atomicJobs: known(node.atomicJobs),
   };
   return node.report ? node.report(report) : report;
