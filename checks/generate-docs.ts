@@ -42,6 +42,8 @@ export function errorsPage(from: readonly Section[]): string {
   return `${lines.join('\n')}\n`;
 }
 
+export const declaredCodes: readonly string[] = sections.flatMap(({ catalog }) => Object.keys(catalog));
+
 const pagePath = join(root, 'docs/errors.md');
 
 export function checkDocs(): readonly string[] {

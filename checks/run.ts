@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { checkDirection } from './direction.ts';
+import { checkErrorCodes } from './error-codes.ts';
 import { checkLeftovers, checkMachine, checkSize } from './house.ts';
 import { isTypeScript, readSources, repositoryPaths, root, type SourceFile } from './lib/source.ts';
 import { checkPurity } from './purity.ts';
@@ -65,7 +66,13 @@ function checks(): readonly Check[] {
     { name: 'no machine', run: () => checkMachine(files) },
     { name: 'seeds', run: () => checkSeeds(page.text, files) },
     // Loaded late: it imports the packages, which may not even parse while the checks above still must run.
-    { name: 'docs', run: async () => (await import('./generate-docs.ts')).checkDocs() },
+    {
+      name: 'docs',
+      run: async () => {
+        const { checkDocs, declaredCodes } = await import('./generate-docs.ts');
+        return [...checkDocs(), ...checkErrorCodes(sources, declaredCodes)];
+      },
+    },
   ];
 }
 
