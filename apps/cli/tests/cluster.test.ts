@@ -208,6 +208,19 @@ test('failover promotes a replica, and --spread is its own operation', async () 
   assert.match(ok(await harness.run('redis failover 10.0.0.1:6379 --spread --yes')).out, /Nothing to do/);
 });
 
+test('fix mends, has nothing to do afterwards, and fails while something is broken that it may not mend', async () => {
+  const harness = cluster(3);
+  harness.model.execute('10.0.0.1:6379', ['CLUSTER', 'DELSLOTS', '7']);
+  assert.equal((await harness.run('redis check 10.0.0.1:6379')).code, 1);
+  ok(await harness.run('redis fix 10.0.0.1:6379 --yes'));
+  assert.match(ok(await harness.run('redis fix 10.0.0.1:6379 --yes')).out, /Nothing to do/);
+  harness.model.kill(harness.model.servers[0] as (typeof harness.model.servers)[number]);
+  harness.pass(60_000);
+  const before = harness.changes().length;
+  assert.notEqual((await harness.run('redis fix 10.0.0.2:6379 --yes')).code, 0);
+  assert.equal(harness.changes().length, before);
+});
+
 test('host names are resolved, in addresses, nodes and annotations', async () => {
   const harness = cluster(3);
   ok(await harness.run('redis reshard h1.example:6379 --to h2.example:6379 --slots 5 --dry-run'));

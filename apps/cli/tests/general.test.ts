@@ -77,8 +77,18 @@ test('with --json an error is one document on stdout', async () => {
   assert.equal(err, '');
 });
 
-test('an address where nothing answers is told with the reason', async () => {
-  const { code, err } = await new Harness().run('redis status 10.9.9.9:1');
-  assert.equal(code, 1);
-  assert.match(err, /10\.9\.9\.9:1.*\[REDIS_UNREACHABLE\]/);
+test('an address where nothing answers is told with the reason, whatever is asked', async () => {
+  const verbs = [
+    'status',
+    'check',
+    'fix --yes',
+    'rebalance --yes',
+    'reshard --to a --slots 1 --yes',
+    'failover --spread --yes',
+  ];
+  for (const verb of verbs) {
+    const { code, err } = await new Harness().run(`redis ${verb} 10.9.9.9:1`);
+    assert.equal(code, 1, verb);
+    assert.match(err, /10\.9\.9\.9:1.*\[REDIS_UNREACHABLE\]/, verb);
+  }
 });

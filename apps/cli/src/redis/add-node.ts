@@ -22,7 +22,6 @@ export const addNodeVerb = defineOperationVerb({
     replica: { type: 'flag', help: 'Make it a replica.' },
     of: { type: 'text', value: 'NODE', help: 'The primary to replicate.' },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
   moves: false,
   operation: () => addNodeOperation,
   async request({ values, session, node, resolve }) {

@@ -28,7 +28,7 @@ export const createVerb = defineOperationVerb({
       help: 'Number of primaries. Default: as many as the servers allow with that many replicas each.',
     },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
+  newServers: true,
   moves: false,
   operation: () => createOperation,
   request: async ({ values, endpoints, session }) => ({

@@ -25,7 +25,6 @@ export const delNodeVerb = defineOperationVerb({
       help: 'Leave the removed server as it is. By default it is reset (CLUSTER RESET SOFT, keeps data).',
     },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
   moves: true,
   operation: () => deleteNodeOperation,
   async request({ values, node, engine, pace }) {

@@ -29,7 +29,6 @@ export const failoverVerb = defineOperationVerb({
       help: 'Danger: the majority is lost; promote without votes. What the old primary took last may be gone.',
     },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
   moves: false,
   // One verb for two operations: the flag decides which, and the request below is made for that one.
   operation: (values) =>

@@ -24,7 +24,6 @@ export const fixVerb = defineOperationVerb({
     },
     replicas: { type: 'number', value: 'N', least: 0, most: 20, help: 'Replicas that each primary should have.' },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
   moves: false,
   operation: () => fixOperation,
   request: async ({ values, session }) => ({

@@ -41,8 +41,8 @@ export interface OperationVerbDefinition<Specs extends OptionSpecs, Request, Goa
   readonly description: readonly string[];
   readonly examples: CommandSpec['examples'];
   readonly options: Specs;
-  /** How many addresses it takes: one, or `create`'s several. */
-  readonly addresses: { readonly least: number; readonly most: number };
+  /** The addresses are those of servers that are no cluster yet, and are judged by the operation. */
+  readonly newServers?: true;
   /** Slots move: shows --fast, --engine, --experimental. */
   readonly moves: boolean;
   /** Picks the operation where a verb has several. */
@@ -84,18 +84,12 @@ export function defineOperationVerb<Specs extends OptionSpecs, Request, Goal>(
         resolveNode(await view(), text.includes(':') ? await resolveEndpoint(io, parseEndpoint(text)) : text);
       try {
         const operation = definition.operation(values);
-        return await operate({ verb: name, operation, io, values, session, signal }, () =>
-          definition.request({
-            values,
-            endpoints: session.seeds,
-            session,
-            view,
-            node,
-            resolve: (endpoint) => resolveEndpoint(io, endpoint),
-            engine,
-            pace,
-          }),
-        );
+        return await operate({ verb: name, operation, io, values, session, signal }, async () => {
+          // A cluster of which nothing can be read is not judged: why it cannot be read is the answer.
+          if (!definition.newServers) await view();
+          const resolve = (endpoint: Endpoint) => resolveEndpoint(io, endpoint);
+          return definition.request({ values, endpoints: session.seeds, session, view, node, resolve, engine, pace });
+        });
       } finally {
         await session.close();
       }
@@ -113,7 +107,7 @@ function movement(values: Values<typeof moveOptions>): { readonly engine: Engine
 
 /** The addresses on the line; for a journal those that it holds, when none are given. */
 async function addresses<Specs extends OptionSpecs, Request, Goal>(
-  { name, takes, addresses: { least, most } }: OperationVerbDefinition<Specs, Request, Goal>,
+  { name, takes }: OperationVerbDefinition<Specs, Request, Goal>,
   words: readonly string[],
   values: Values<typeof operationOptions>,
   io: Io,
@@ -123,10 +117,7 @@ async function addresses<Specs extends OptionSpecs, Request, Goal>(
   if (journal !== undefined && endpoints.length === 0) {
     return (await openJournal(io.ports.files, io.ports.clock, journal)).journal.header.seeds;
   }
-  if (endpoints.length < least || endpoints.length > most) {
-    const number = endpoints.length === 0 ? 'no address' : `${endpoints.length} addresses`;
-    throw usage(`${number} given: reeve redis ${name} ${takes}`);
-  }
+  if (endpoints.length === 0) throw usage(`no address given: reeve redis ${name} ${takes}`);
   const twice = words.find((word, index) => words.indexOf(word) !== index);
   if (twice !== undefined) throw usage(`${twice} is given twice`);
   return endpoints;

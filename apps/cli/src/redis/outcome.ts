@@ -42,18 +42,31 @@ function exitOf(outcome: OperationOutcome): ExitCode {
 
 export function printOutcome(io: Io, json: boolean, verb: string, outcome: OperationOutcome): ExitCode {
   const findings = outcome.status === 'reached' ? checkCluster(outcome.view) : [];
-  if (json) io.out(`${JSON.stringify(outcomeJson(verb, outcome, findings))}\n`);
+  const code = isStillBroken(verb, outcome) ? exit.failed : exitOf(outcome);
+  if (json) io.out(`${JSON.stringify(outcomeJson(verb, outcome, findings, code))}\n`);
   else
     for (const line of outcomeLines(verb, outcome, findings, styleFor(io.outIsTerminal, io.env))) io.out(`${line}\n`);
-  return exitOf(outcome);
+  return code;
+}
+
+/** A fix that had nothing to do, or did all it could, has not succeeded while something is broken. */
+function isStillBroken(verb: string, outcome: OperationOutcome): boolean {
+  if (verb !== 'fix') return false;
+  const view =
+    outcome.status === 'reached'
+      ? outcome.view
+      : outcome.status === 'nothing-to-do'
+        ? outcome.proposal.view
+        : undefined;
+  return view !== undefined && checkCluster(view).some(({ severity }) => severity === 'broken');
 }
 
 function planJson({ kind, digest, decided }: Proposal<unknown>) {
   return { kind, digest, steps: decided.steps, reasons: decided.reasons };
 }
 
-function outcomeJson(verb: string, outcome: OperationOutcome, findings: readonly Finding[]) {
-  const base = { command: `redis ${verb}`, ok: exitOf(outcome) === exit.ok, status: outcome.status };
+function outcomeJson(verb: string, outcome: OperationOutcome, findings: readonly Finding[], code: ExitCode) {
+  const base = { command: `redis ${verb}`, ok: code === exit.ok, status: outcome.status };
   switch (outcome.status) {
     case 'planned':
     case 'nothing-to-do':

@@ -36,7 +36,6 @@ export const rebalanceVerb = defineOperationVerb({
     threshold: { type: 'number', value: 'PERCENT', least: 0, most: 100, whole: false, help: 'Default 2.' },
     'use-empty': { type: 'flag', help: 'Primaries without slots take part.' },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
   moves: true,
   operation: () => rebalanceOperation,
   async request({ values, node, engine, pace }) {

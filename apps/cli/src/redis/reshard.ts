@@ -29,7 +29,6 @@ export const reshardVerb = defineOperationVerb({
       help: 'A primary that gives slots; may be repeated. Default: all others, by their share.',
     },
   },
-  addresses: { least: 1, most: Number.POSITIVE_INFINITY },
   moves: true,
   operation: () => reshardOperation,
   async request({ values, node, engine, pace }) {
