@@ -205,7 +205,8 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
       const settings: Settings = {
         engine: options.engine ?? (choices.pick(2) === 0 ? 'windowed' : 'auto'),
         pace: choices.pick(2) === 0 ? 'fast' : 'gentle',
-        resumes: choices.pick(4) < 3,
+        // Half-created nodes are not empty: only the journal says that they are ours.
+        resumes: choices.pick(4) < 3 || kind === 'create',
       };
       const ledger = fill(cluster, stage.slotsWithKeys);
       cluster.settle();
@@ -215,6 +216,7 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
       const world: ToolWorld = {
         model,
         seeds: (everybody.length > 0 ? everybody : cluster.fresh).map(endpointOf),
+        isCluster: () => model.servers.some((server) => server.self.slotCount > 0 && server.peers.size > 1),
         serversSuffered: () => events.happened,
         resumes: settings.resumes,
         reached: false,
@@ -230,6 +232,7 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
         processes: [tool(world, job, options.parts ?? realParts), writer(model, ledger, world.seeds)],
         faults: { horizonMs: 40_000, most: 5 },
         convergeMs: 300_000,
+        maxSteps: 60_000,
         events: () => events.offered(),
         always: () => ledger.watch(),
         unrest,

@@ -35,6 +35,8 @@ export interface ToolWorld {
   readonly seeds: readonly Endpoint[];
   /** Whether servers were killed, cut off or failed over: then the operation may have to give up, cleanly. */
   serversSuffered(): boolean;
+  /** Whether there is anything to fix: servers that know nobody are no broken cluster. */
+  isCluster(): boolean;
   /** After a crash: resume from the journal, or run the command again as if there were none. */
   readonly resumes: boolean;
   /** Set when the operation said that it has reached its goal. */
@@ -45,7 +47,9 @@ export interface ToolWorld {
 
 const JOURNAL = 'journal';
 const PAUSE_MS = 1_000;
-const MOST_ROUNDS = 12;
+const MOST_ROUNDS = 20;
+/** People lose patience slowly. */
+const pauseAfter = (round: number) => PAUSE_MS * Math.min(round, 6);
 
 export function tool(world: ToolWorld, job: Job, parts: Parts): Process {
   return {
@@ -87,13 +91,13 @@ class Person {
         if (this.#world.serversSuffered()) break;
         throw new Violation('GAVE_UP', `the operation does not get through: ${this.#world.said.slice(-6).join(' | ')}`);
       }
-      await this.#life.ports.clock.sleep(PAUSE_MS);
-      await this.#tolerantly(() => this.#fix());
+      await this.#life.ports.clock.sleep(pauseAfter(round));
+      if (this.#world.isCluster()) await this.#tolerantly(() => this.#fix());
     }
     // What accidents to servers leave behind is no fault of the operation; a person sees it in a check and mends it.
     for (let round = 1; this.#world.serversSuffered() && round < MOST_ROUNDS; round++) {
       if (await this.#tolerantly(() => this.#isClean())) return;
-      await this.#life.ports.clock.sleep(PAUSE_MS * round);
+      await this.#life.ports.clock.sleep(pauseAfter(round));
       await this.#tolerantly(() => this.#fix());
     }
   }
