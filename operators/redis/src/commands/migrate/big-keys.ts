@@ -10,10 +10,11 @@ import { keyspaceOf, numberOf, parseInfo } from '../../observe/parse.ts';
 import { showKey } from '../compare-keys.ts';
 import { formatBytes, type Migration, type SlotTrouble } from './migration.ts';
 
-/** A slot's keys as they were before it was opened. */
-export interface LookedAt {
+/** Keys of a slot. `complete`: it had no others when it was asked. */
+export interface Listing {
   readonly slot: number;
   readonly keys: readonly SizedKey[];
+  readonly complete: boolean;
 }
 
 export interface SizedKey {
@@ -28,10 +29,9 @@ const SAFE_BYTES_PER_MS = 20_000;
 const LARGEST_PAYLOAD = 512 * 1024 * 1024;
 /** A key from this size on is moved alone and last. */
 const ALONE_BYTES: Readonly<Record<Pace, number>> = { gentle: 1_000_000, fast: 8_000_000 };
-/** Below this, what the dataset holds beyond its sampled size is bookkeeping and scatter. */
-const UNEXPLAINED_BYTES = 32_000_000;
-/** Share of the dataset by which a sample may be wrong without meaning a big key. */
-const UNEXPLAINED_SHARE = 0.25;
+/** What memory holds beyond the sampled size of all keys and is bookkeeping and buffers: this much, or this share. */
+const UNEXPLAINED_BYTES = 16_000_000;
+const UNEXPLAINED_SHARE = 0.15;
 /** A sampled key this many times the mean: sizes differ too much for a sample to say anything. */
 const UNEVEN = 20;
 const SAMPLED_SLOTS = 48;
@@ -45,7 +45,7 @@ export function largestSafeKey(nodeTimeoutMs: number): number {
   return Math.min(LARGEST_PAYLOAD, (nodeTimeoutMs / 2) * SAFE_BYTES_PER_MS);
 }
 
-export function tooBig({ slot, keys }: LookedAt, nodeTimeoutMs: number): SlotTrouble | undefined {
+export function tooBig({ slot, keys }: Listing, nodeTimeoutMs: number): SlotTrouble | undefined {
   const limit = largestSafeKey(nodeTimeoutMs);
   const giant = keys.find(({ bytes }) => bytes > limit);
   if (!giant) return undefined;
@@ -68,16 +68,16 @@ async function keysOf(migration: Migration, slot: number, most: number): Promise
 }
 
 /** Lists all keys of slots with their sizes. */
-export async function lookAt(migration: Migration, slots: readonly number[]): Promise<readonly LookedAt[]> {
+export async function lookAt(migration: Migration, slots: readonly number[]): Promise<readonly Listing[]> {
   const { context, command } = migration;
   return Promise.all(
     slots.map(async (slot) => {
       const args = ['CLUSTER', 'COUNTKEYSINSLOT', String(slot)];
       const count = Number(await context.redis.call(command.source.endpoint, args));
-      if (count === 0) return { slot, keys: [] };
+      if (count === 0) return { slot, keys: [], complete: true };
       const keys = await keysOf(migration, slot, count);
       const sizes = await sizesOf(migration, keys);
-      return { slot, keys: keys.map((key, index) => ({ key, bytes: sizes[index] ?? 0 })) };
+      return { slot, keys: keys.map((key, index) => ({ key, bytes: sizes[index] ?? 0 })), complete: true };
     }),
   );
 }
@@ -102,12 +102,12 @@ export async function sample(migration: Migration, slots: readonly number[]): Pr
   const bytesPerKey = sizes.length === 0 ? 0 : sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
   const largest = Math.max(0, ...sizes);
   const fields = parseInfo(String(info));
-  const dataset = numberOf(fields, 'used_memory_dataset');
+  const used = numberOf(fields, 'used_memory') - numberOf(fields, 'used_memory_startup');
   const keys = Object.values(keyspaceOf(fields)).reduce((sum, count) => sum + count, 0);
-  const tolerated = Math.min(dataset * UNEXPLAINED_SHARE, largestSafeKey(nodeTimeoutMs));
+  const tolerated = Math.min(used * UNEXPLAINED_SHARE, largestSafeKey(nodeTimeoutMs));
   const suspicious =
     isMovedAlone(largest, command.pace) ||
     largest > UNEVEN * bytesPerKey ||
-    dataset - keys * bytesPerKey > Math.max(UNEXPLAINED_BYTES, tolerated);
+    used - keys * bytesPerKey > Math.max(UNEXPLAINED_BYTES, tolerated);
   return { bytesPerKey, suspicious };
 }

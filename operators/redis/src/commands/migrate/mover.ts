@@ -1,8 +1,9 @@
 /** Empties open slots: lists keys, moves them in batches, and makes good what breaks off in the middle. */
+import { isAscii } from 'node:buffer';
 import type { Arg } from '../../api/port.ts';
 import { showKey } from '../compare-keys.ts';
 import { nameOf } from '../evidence.ts';
-import { isMovedAlone, type LookedAt, type Sample, type SizedKey } from './big-keys.ts';
+import { isMovedAlone, type Listing, type Sample, type SizedKey } from './big-keys.ts';
 import type { Conflicts } from './conflicts.ts';
 import { causeOf, explain } from './migrate-errors.ts';
 import type { Migration } from './migration.ts';
@@ -41,20 +42,17 @@ export class Mover {
    * Moves all keys of a slot that are there. Whether it is empty then is for the caller to ask before the slot is
    * handed over. Keys in conflict stay, and are reported.
    */
-  async empty(slot: number, lookedAt?: LookedAt): Promise<'moved' | 'conflict'> {
+  async empty(slot: number, listing?: Listing): Promise<'moved' | 'conflict'> {
     const stuck = new Map<string, Buffer>();
     const patience = new Patience(this.#migration.context, MOST_TRIES);
-    const sizes = new Map((lookedAt?.keys ?? []).map(({ key, bytes }) => [key.toString('latin1'), bytes]));
-    let listed = lookedAt
-      ? { keys: lookedAt.keys.map(({ key }) => key), complete: true }
-      : await this.#list(slot, stuck);
+    let listed = listing ?? (await this.list(slot));
     for (;;) {
       let smooth = true;
-      for (const batch of this.#batches(listed.keys, sizes)) {
+      for (const batch of this.#batches(listed.keys)) {
         smooth = (await this.#moveBatch(slot, batch, stuck, patience)) && smooth;
       }
       if (listed.complete && smooth) break;
-      listed = await this.#list(slot, stuck);
+      listed = await this.list(slot, stuck);
     }
     if (stuck.size === 0) return 'moved';
     this.#report(slot, [...stuck.values()]);
@@ -71,19 +69,15 @@ export class Mover {
     });
   }
 
-  /** `complete`: the slot had no more keys than these when it was asked. */
-  async #list(
-    slot: number,
-    stuck: ReadonlyMap<string, Buffer>,
-  ): Promise<{ readonly keys: readonly Buffer[]; readonly complete: boolean }> {
-    const count = this.#batchKeys() + stuck.size;
+  /** The first keys of a slot, as many as make a batch. Their sizes are those of the sample. */
+  async list(slot: number, except: ReadonlyMap<string, Buffer> = new Map()): Promise<Listing> {
+    const count = this.#batchKeys() + except.size;
     const { context, command } = this.#migration;
     const args = ['CLUSTER', 'GETKEYSINSLOT', String(slot), String(count)];
-    const keys = (await context.redis.call(command.source.endpoint, args, { binary: true })) as readonly Buffer[];
-    const complete = keys.length < count;
-    return stuck.size === 0
-      ? { keys, complete }
-      : { keys: keys.filter((key) => !stuck.has(key.toString('latin1'))), complete };
+    const listed = (await context.redis.call(command.source.endpoint, args, { binary: true })) as readonly Buffer[];
+    const keys = except.size === 0 ? listed : listed.filter((key) => !except.has(key.toString('latin1')));
+    const bytes = this.#sample.bytesPerKey;
+    return { slot, keys: keys.map((key) => ({ key, bytes })), complete: listed.length < count };
   }
 
   /** By number of keys where sizes are not known one by one: from the mean of the sample. */
@@ -94,9 +88,8 @@ export class Mover {
   }
 
   /** Batches by bytes; keys that go alone come last. The limits are asked for each batch: they adapt on the way. */
-  *#batches(keys: readonly Buffer[], sizes: ReadonlyMap<string, number>): Generator<readonly SizedKey[]> {
+  *#batches(sized: readonly SizedKey[]): Generator<readonly SizedKey[]> {
     const { pace } = this.#migration.command;
-    const sized = keys.map((key) => ({ key, bytes: sizes.get(key.toString('latin1')) ?? this.#sample.bytesPerKey }));
     const alone = sized.filter(({ bytes }) => isMovedAlone(bytes, pace));
     const together = sized.filter(({ bytes }) => !isMovedAlone(bytes, pace));
     let at = 0;
@@ -175,7 +168,7 @@ export class Mover {
     const args: Arg[] = ['MIGRATE', host, String(port), '', '0', String(this.#stepMs)];
     if (replace) args.push('REPLACE');
     args.push(...context.redis.migrateAuth(), 'KEYS');
-    for (const key of keys) args.push(key);
+    for (const key of keys) args.push(asArgument(key));
     const timeoutMs = this.#stepMs + CALL_MARGIN_MS;
     return this.#pacing.run(() => context.redis.call(command.source.endpoint, args, { lane: 'bulk', timeoutMs }));
   }
@@ -195,4 +188,12 @@ export class Mover {
       await clock.sleep(LOOK_FOR_TARGET_MS);
     }
   }
+}
+
+/**
+ * Keys are bytes. Those that are plain ASCII go out as text all the same: the client joins texts into one write, but
+ * hands each Buffer to the kernel as a piece of its own, which for a hundred small keys costs more than moving them.
+ */
+function asArgument(key: Buffer): Arg {
+  return isAscii(key) ? key.toString('latin1') : key;
 }

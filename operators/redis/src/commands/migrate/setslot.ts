@@ -1,7 +1,7 @@
 /** The states of slots on the two sides of a move, set for many slots in one write and read back where a server refused. */
 import type { Arg } from '../../api/port.ts';
 import { RedisReplyError } from '../../api/port.ts';
-import { hasSlot } from '../../api/slots.ts';
+import { hasSlot, minusSlots, type SlotRanges, slotsOf } from '../../api/slots.ts';
 import type { NodeRef } from '../../api/view.ts';
 import { keysInSlots, nameOf, tableOf } from '../evidence.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
@@ -79,7 +79,7 @@ export async function stillHeld(migration: Migration, slots: readonly number[]):
 /**
  * Gives empty slots to the target. The target first: if it dies between the two, the source still owns the slot and it
  * is only open; the other way round nobody would own it. The target takes a new epoch by itself, so that the others
- * believe it; they are told, too, so that they need not wait for gossip.
+ * believe it.
  */
 export async function handOver(migration: Migration, slots: readonly number[]): Promise<void> {
   const { source, target } = migration.command;
@@ -115,10 +115,19 @@ async function assign(
   }
 }
 
-/** Whoever does not take it hears of it from the target: a bystander's refusal or silence stops nothing. */
-export async function tellOthers(migration: Migration, slots: readonly number[]): Promise<void> {
-  const { others, target } = migration.command;
-  await Promise.all(others.map((other) => sendAll(migration, other, slots, ['NODE', target.id])));
+/**
+ * The target tells everybody of each slot it takes, at once. Whoever missed it is told here; a bystander that refuses or
+ * does not answer hears of it with the next gossip, and stops nothing.
+ */
+export async function tellOthers(migration: Migration, slots: SlotRanges): Promise<void> {
+  const { context, command } = migration;
+  const tell = async (other: NodeRef): Promise<void> => {
+    const { self, others } = await tableOf(context, other);
+    if (self.role !== 'primary') return;
+    const known = others.find((line) => line.id === command.target.id)?.slots ?? [];
+    await sendAll(migration, other, [...slotsOf(minusSlots(slots, known))], ['NODE', command.target.id]);
+  };
+  await Promise.allSettled(command.others.map(tell));
 }
 
 /**

@@ -4,7 +4,7 @@
  * where moving slots one by one spends most of its time.
  */
 import { formatSlots, rangesOf, type SlotRanges, slotsOf } from '../../api/slots.ts';
-import { type LookedAt, isMovedAlone, lookAt, type Sample, sample, tooBig } from './big-keys.ts';
+import { isMovedAlone, type Listing, lookAt, type Sample, sample, tooBig } from './big-keys.ts';
 import { Conflicts, proofOfSource } from './conflicts.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { Mover } from './mover.ts';
@@ -40,8 +40,8 @@ class WindowedMove {
   readonly #work: WindowedWork;
   /** Half open before we came: keys may be over there already, so they are never just closed. */
   readonly #begun: Set<number>;
-  readonly #late: LookedAt[] = [];
-  readonly #telling: Promise<void>[] = [];
+  readonly #late: Listing[] = [];
+  readonly #handedOver: number[] = [];
   #stopped = false;
 
   constructor(migration: Migration, pacing: Pacing, mover: Mover, sampled: Sample, work: WindowedWork) {
@@ -50,24 +50,23 @@ class WindowedMove {
     this.#mover = mover;
     this.#work = work;
     this.#begun = new Set(slotsOf(work.halfOpen));
-    // `gentle` knows the size of every key before it moves it; `fast` looks only where a sample leaves doubts.
-    this.#looksFirst = migration.command.pace === 'gentle' || sampled.suspicious;
+    // The size of every key is asked only where a sample leaves doubts: it costs about as much as moving them.
+    this.#looksFirst = sampled.suspicious;
   }
 
   async run(): Promise<void> {
-    const unsettled = [...slotsOf(this.#work.unsettled)];
-    for (const window of this.#windows(unsettled)) await this.#handOverEmpty(window);
-    const windows = this.#windows([...slotsOf(this.#work.halfOpen), ...slotsOf(this.#work.closed)]);
-    const workers = Array.from({ length: this.#pacing.windows }, () => this.#workThrough(windows));
-    const results = await Promise.allSettled(workers);
-    await Promise.all(this.#telling);
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
-    for (const lookedAt of this.#late) {
-      if (this.#migration.signal.aborted) return;
-      this.#migration.tally.note = `slot ${lookedAt.slot} with a big key`;
-      await this.#moveWindow([lookedAt.slot], new Map([[lookedAt.slot, lookedAt]]));
+    try {
+      for (const window of this.#windows([...slotsOf(this.#work.unsettled)])) await this.#handOverEmpty(window);
+      const windows = this.#windows([...slotsOf(this.#work.halfOpen), ...slotsOf(this.#work.closed)]);
+      await settleAll(Array.from({ length: this.#pacing.windows }, () => this.#workThrough(windows)));
+      for (const listing of this.#late) {
+        if (this.#migration.signal.aborted) return;
+        this.#migration.tally.note = `slot ${listing.slot} with a big key`;
+        await this.#moveWindow([listing.slot], new Map([[listing.slot, listing]]));
+      }
+    } finally {
+      await tellOthers(this.#migration, rangesOf(this.#handedOver));
     }
-    await Promise.all(this.#telling);
   }
 
   *#windows(slots: readonly number[]): Generator<readonly number[], void> {
@@ -91,7 +90,7 @@ class WindowedMove {
 
   async #lookAndMove(window: readonly number[]): Promise<void> {
     if (!this.#looksFirst) return this.#moveWindow(window, new Map());
-    const seen = new Map<number, LookedAt>();
+    const seen = new Map<number, Listing>();
     for (const lookedAt of await lookAt(this.#migration, window)) {
       const trouble = tooBig(lookedAt, this.#migration.nodeTimeoutMs);
       if (trouble) await this.#leave(lookedAt.slot, trouble);
@@ -108,32 +107,42 @@ class WindowedMove {
     this.#migration.tally.troubles.push({ ...trouble, message: trouble.message + note });
   }
 
-  async #moveWindow(window: readonly number[], seen: ReadonlyMap<number, LookedAt>): Promise<void> {
+  async #moveWindow(window: readonly number[], seen: ReadonlyMap<number, Listing>): Promise<void> {
     if (window.length === 0) return;
     await this.#pacing.step(() => openSlots(this.#migration, window));
     const conflicting = new Set<number>();
-    const emptyOne = async (slot: number, lookedAt?: LookedAt): Promise<void> => {
-      if ((await this.#mover.empty(slot, lookedAt)) === 'conflict') conflicting.add(slot);
+    const emptyOne = async (slot: number, listing?: Listing): Promise<void> => {
+      if ((await this.#mover.empty(slot, listing)) === 'conflict') conflicting.add(slot);
     };
-    let moving = window;
-    if (this.#pacing.slotsAtOnce) {
-      await settleAll(moving.map((slot) => emptyOne(slot, seen.get(slot))));
-    } else {
-      for (const [index, slot] of window.entries()) {
-        if (this.#migration.signal.aborted) {
-          const back = await this.#takeBack(window.slice(index));
-          moving = window.filter((candidate) => !back.has(candidate));
-          for (const left of moving.slice(index)) await emptyOne(left, seen.get(left));
-          break;
-        }
-        await emptyOne(slot, seen.get(slot));
+    const listings = await Promise.all(window.map((slot) => seen.get(slot) ?? this.#mover.list(slot)));
+    const left = this.#pacing.slotsAtOnce
+      ? await this.#emptyAtOnce(listings, emptyOne)
+      : await this.#emptyInTurn(listings, emptyOne);
+    // A slot that was empty after it had been opened stays so: clients are sent to the target for new keys.
+    const sure = left.filter(({ slot, keys }) => keys.length === 0 && !seen.has(slot)).map(({ slot }) => slot);
+    const unsure = left.map(({ slot }) => slot).filter((slot) => !sure.includes(slot) && !conflicting.has(slot));
+    await this.#emptyForSure(unsure, emptyOne, conflicting);
+    await this.#handOverEmpty([...sure, ...unsure.filter((slot) => !conflicting.has(slot))]);
+  }
+
+  async #emptyAtOnce(listings: readonly Listing[], emptyOne: EmptyOne): Promise<readonly Listing[]> {
+    await settleAll(listings.map((listing) => emptyOne(listing.slot, listing)));
+    return listings;
+  }
+
+  /** Those that were not taken back, which happens when the migration is stopped in the middle. */
+  async #emptyInTurn(listings: readonly Listing[], emptyOne: EmptyOne): Promise<readonly Listing[]> {
+    for (const [index, listing] of listings.entries()) {
+      if (!this.#migration.signal.aborted) {
+        await emptyOne(listing.slot, listing);
+        continue;
       }
+      const back = await this.#takeBack(listings.slice(index).map(({ slot }) => slot));
+      const left = listings.filter(({ slot }) => !back.has(slot));
+      for (const begun of left.slice(index)) await emptyOne(begun.slot, begun);
+      return left;
     }
-    await this.#handOverWhenEmpty(
-      moving.filter((slot) => !conflicting.has(slot)),
-      emptyOne,
-      conflicting,
-    );
+    return listings;
   }
 
   /** Closes slots again in which nothing was moved; those that were taken back. */
@@ -143,35 +152,32 @@ class WindowedMove {
     return new Set(untouched.filter((slot) => !stay.has(slot)));
   }
 
-  async #handOverWhenEmpty(
-    window: readonly number[],
-    emptyOne: (slot: number) => Promise<void>,
-    conflicting: ReadonlySet<number>,
-  ): Promise<void> {
+  /** Until the source has no key of the slots, except in those with conflicts. */
+  async #emptyForSure(window: readonly number[], emptyOne: EmptyOne, conflicting: ReadonlySet<number>): Promise<void> {
     let slots = window;
-    for (let round = 0; ; round++) {
+    for (let round = 0; slots.length > 0; round++) {
       const held = await stillHeld(this.#migration, slots);
-      if (held.length === 0) break;
+      if (held.length === 0) return;
       if (round >= MOST_ROUNDS) {
         throw cannotGoOn(
           'KEYS_STAY',
           `slots ${formatSlots(rangesOf(held))} do not get empty on the source: keys appear in them, or are in a database other than 0`,
         );
       }
-      // Listed anew: what is there now came after the look.
       await settleAll(held.map((slot) => emptyOne(slot)));
       slots = slots.filter((slot) => !conflicting.has(slot));
     }
-    await this.#handOverEmpty(slots);
   }
 
   async #handOverEmpty(slots: readonly number[]): Promise<void> {
     if (slots.length === 0) return;
     await this.#pacing.step(() => handOver(this.#migration, slots));
     this.#migration.tally.slots += slots.length;
-    this.#telling.push(this.#pacing.step(() => tellOthers(this.#migration, slots)));
+    this.#handedOver.push(...slots);
   }
 }
+
+type EmptyOne = (slot: number, listing?: Listing) => Promise<void>;
 
 /** Waits for all, then throws the first error: nothing of a window goes on while another step of it begins. */
 async function settleAll(works: readonly Promise<void>[]): Promise<void> {
