@@ -185,7 +185,7 @@ export const atomicCases: readonly OperationCase[] = [
     assert.equal(message, 'Unable to connect to target node: Connection refused');
   }),
 
-  own('a job under way excludes others and SETSLOT, and can be cancelled', async (driver) => {
+  valkey('a job under way excludes others and SETSLOT, and can be cancelled', async (driver) => {
     const { a, b, c } = driver.nodes;
     const [idOfA, idOfB] = [await idOf(driver, a), await idOf(driver, b)];
     driver.pause(b);

@@ -1,4 +1,4 @@
-/** Failovers, restarts and full memories in the middle of things. Each case has a cluster of its own. */
+/** Failovers, restarts and full memories in the middle of things. */
 import assert from 'node:assert/strict';
 import {
   close,
@@ -21,6 +21,8 @@ import {
 
 const own = (name: string, run: OperationCase['run'], only?: OperationCase['only']) =>
   operation('own', name, run, only);
+
+const shared = (name: string, run: OperationCase['run']) => operation('cluster', name, run);
 
 const SLOT = 81;
 
@@ -154,7 +156,7 @@ export const movementCases: readonly OperationCase[] = [
     });
   }),
 
-  own('without it, it stays an empty primary', async (driver) => {
+  shared('without it, it stays an empty primary', async (driver) => {
     const { a, spare } = driver.nodes;
     await moveSlot(driver, SLOT, a, spare);
     await moveSlot(driver, SLOT, spare, a);
@@ -162,7 +164,7 @@ export const movementCases: readonly OperationCase[] = [
     assert.deepEqual([line.flags.includes('master'), line.slots], [true, []]);
   }),
 
-  own('MIGRATE to a target without memory moves nothing', async (driver) => {
+  shared('MIGRATE to a target without memory moves nothing', async (driver) => {
     const { a, b } = driver.nodes;
     const key = keyIn(SLOT);
     await driver.call(a, 'SET', key, 'value');
@@ -172,9 +174,12 @@ export const movementCases: readonly OperationCase[] = [
     await refused(driver, a, migrateArgs(b, [key]), message);
     assert.equal(await driver.call(a, 'GET', key), 'value');
     await refused(driver, b, ['SET', keyIn(8081), 'x'], "OOM command not allowed when used memory > 'maxmemory'.");
+    await driver.call(b, 'CONFIG', 'SET', 'maxmemory', 0);
+    await close(driver, SLOT, a, b);
+    await driver.call(a, 'DEL', key);
   }),
 
-  own('MIGRATE to a stopped target ends after its time limit, and the key stays', async (driver) => {
+  shared('MIGRATE to a stopped target ends after its time limit, and the key stays', async (driver) => {
     const { a, b } = driver.nodes;
     const key = keyIn(SLOT);
     await driver.call(a, 'SET', key, 'value');
@@ -183,6 +188,16 @@ export const movementCases: readonly OperationCase[] = [
     await refused(driver, a, ['MIGRATE', b.host, b.port, key, 0, 200], /^IOERR error or timeout reading /);
     assert.equal(await driver.call(a, 'GET', key), 'value');
     driver.resume(b);
+    // What was sent is done when it goes on: the copy there must go before the slot is closed.
+    await driver.wait(
+      'the copy is there',
+      async () => (await driver.call(b, 'CLUSTER', 'COUNTKEYSINSLOT', SLOT)) === 1,
+    );
+    const line = await driver.connect(b);
+    await line.call('ASKING');
+    await line.call('DEL', key);
+    await close(driver, SLOT, a, b);
+    await driver.call(a, 'DEL', key);
   }),
 
   own(
@@ -211,7 +226,7 @@ export const movementCases: readonly OperationCase[] = [
     'valkey',
   ),
 
-  own('a slot claimed twice: the greater epoch wins, the loser drops its keys', async (driver) => {
+  shared('a slot claimed twice: the greater epoch wins, the loser drops its keys', async (driver) => {
     const { a, b } = driver.nodes;
     const key = keyIn(SLOT);
     const idOfB = await idOf(driver, b);
@@ -226,6 +241,7 @@ export const movementCases: readonly OperationCase[] = [
       return (await driver.call(a, 'CLUSTER', 'COUNTKEYSINSLOT', SLOT)) === 0;
     });
     assert.equal(await driver.call(b, 'GET', key), null);
+    await moveSlot(driver, SLOT, b, a);
   }),
 ];
 

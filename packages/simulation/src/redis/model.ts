@@ -209,7 +209,9 @@ export class RedisClusterModel {
   }
 
   resume(server: ModelServer): void {
-    if (server.process === 'paused') server.process = 'up';
+    if (server.process !== 'paused') return;
+    server.process = 'up';
+    for (const late of server.whenResumed.splice(0)) late(this.#now);
   }
 
   restart(server: ModelServer, options: { readonly host?: string; readonly port?: number } = {}): void {

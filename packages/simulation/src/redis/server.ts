@@ -82,6 +82,8 @@ export class ModelServer {
   election: { at: number; epoch: number; sent: boolean } | undefined;
   readonly atomic: AtomicState = createAtomicState();
   readonly pull: PullState = createPullState();
+  /** What waits in the sockets of a stopped process. */
+  readonly whenResumed: ((now: number) => void)[] = [];
   readonly cpuBySlot = new Map<number, number>();
 
   readonly #byMark: (Peer | undefined)[] = [undefined];
@@ -255,6 +257,7 @@ export class ModelServer {
     this.nextPingAt = 0;
     this.self.port = this.port;
     this.self.busPort = this.busPort;
+    this.whenResumed.length = 0;
     this.unclaimed.clear();
     this.banned.clear();
     for (const peer of [...this.peers.values()]) {

@@ -3,6 +3,7 @@ import { entryOf, type Entry } from '../keyspace.ts';
 import { write } from '../replication.ts';
 import { checkMemory, checkServed } from '../redirect.ts';
 import { Bulk, err, OK, type RawReply, ServerError } from '../reply.ts';
+import type { ModelServer } from '../server.ts';
 import { type Call, createSession } from '../session.ts';
 import { integer } from './keys.ts';
 import { type CommandSpec, firstKey } from './table.ts';
@@ -97,34 +98,65 @@ function parse(args: readonly string[]): MigrateRequest {
   };
 }
 
+/** One key at the target, as its own RESTORE-ASKING. Throws the target's error. */
+function deliver(
+  call: Call,
+  target: ModelServer,
+  request: MigrateRequest,
+  key: string,
+  entry: Entry,
+  now: number,
+): void {
+  const session = { ...createSession(), database: request.database };
+  const ttl = entry.expireAt === undefined ? 0 : Math.max(1, entry.expireAt - call.now);
+  const args = ['restore-asking', key, String(ttl), dumpOf(entry), ...(request.replace ? ['REPLACE'] : [])];
+  if (request.database >= target.databases.length) throw err('DB index is out of range');
+  checkServed(target, session, restoreAsking, [key], now);
+  if (!target.isPrimary) throw new ServerError("READONLY You can't write against a read only replica.");
+  checkMemory(target);
+  restore({ ...call, server: target, session, args, now });
+}
+
+/** A stopped process has it all in its socket: it does it when it goes on, whoever still waits. */
+function leaveInSocket(
+  call: Call,
+  target: ModelServer,
+  request: MigrateRequest,
+  entries: readonly [string, Entry][],
+): void {
+  target.whenResumed.push((now) => {
+    for (const [key, entry] of entries) {
+      try {
+        deliver(call, target, request, key, entry, now);
+      } catch (error) {
+        if (!(error instanceof ServerError)) throw error; // an error reply that nobody reads
+      }
+    }
+  });
+}
+
 function migrate(call: Call): RawReply {
   const request = parse(call.args);
   const own = call.server.database(call.session.database);
-  const keys = request.keys.filter((key) => own.get(key, call.now));
-  if (keys.length === 0) return 'NOKEY';
+  const entries = request.keys.flatMap((key): [string, Entry][] => {
+    const entry = own.get(key, call.now);
+    return entry ? [[key, entry]] : [];
+  });
+  if (entries.length === 0) return 'NOKEY';
   const target = call.network.at(request.host, request.port);
+  if (target?.process === 'paused') {
+    leaveInSocket(call, target, request, entries);
+    throw new ServerError('IOERR error or timeout reading to target instance');
+  }
   if (!target || !call.network.connected(call.server, target)) {
-    const connects = target?.process === 'paused';
-    throw new ServerError(
-      connects
-        ? 'IOERR error or timeout reading to target instance'
-        : 'IOERR error or timeout connecting to the client',
-    );
+    throw new ServerError('IOERR error or timeout connecting to the client');
   }
   const fault = call.takeMigrateFault();
-  const session = { ...createSession(), database: request.database };
   let firstError: ServerError | undefined;
-  for (const [index, key] of keys.entries()) {
+  for (const [index, [key, entry]] of entries.entries()) {
     if (fault && index >= fault.restored) break;
-    const entry = own.get(key, call.now) as Entry;
-    const ttl = entry.expireAt === undefined ? 0 : Math.max(1, entry.expireAt - call.now);
-    const args = ['restore-asking', key, String(ttl), dumpOf(entry), ...(request.replace ? ['REPLACE'] : [])];
     try {
-      if (request.database >= target.databases.length) throw err('DB index is out of range');
-      checkServed(target, session, restoreAsking, [key], call.now);
-      if (!target.isPrimary) throw new ServerError("READONLY You can't write against a read only replica.");
-      checkMemory(target);
-      restore({ ...call, server: target, session, args });
+      deliver(call, target, request, key, entry, call.now);
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       firstError ??= error;
