@@ -105,7 +105,7 @@ export class RedirectingClient {
     if (!opening) {
       opening = connect(this.#known.get(target) as Endpoint, {
         ...this.#access,
-        connectTimeoutMs: 1000,
+        connectTimeoutMs: 3000,
         timeoutMs: 5000,
       });
       this.#connections.set(target, opening);

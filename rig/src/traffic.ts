@@ -58,7 +58,10 @@ export interface Traffic {
   readonly errors: readonly string[];
   /** Begins a new window of latency figures, for a table of phases. */
   mark(): { readonly writes: Latency; readonly reads: Latency };
+  /** Lets each client finish what it is at. */
   stop(): Promise<TrafficResult>;
+  /** Breaks off at once: the test has failed already. */
+  abandon(): Promise<void>;
 }
 
 export async function startTraffic(seeds: readonly Endpoint[], options: TrafficOptions = {}): Promise<Traffic> {
@@ -151,6 +154,12 @@ class Run implements Traffic {
     this.#writeTimes = [];
     this.#readTimes = [];
     return window;
+  }
+
+  async abandon(): Promise<void> {
+    this.#stopped = true;
+    this.client.close();
+    await Promise.all(this.#loops);
   }
 
   async stop(): Promise<TrafficResult> {

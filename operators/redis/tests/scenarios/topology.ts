@@ -51,7 +51,7 @@ async function reshard(world: World): Promise<Figures> {
   await world.startTraffic(servers);
   const target = at(servers, 0);
   const [before = 0] = await slotCounts([target]);
-  await world.reeve(at(servers, 1), 'reshard', '--to', await nodeId(target), '--slots', '3000');
+  await world.reeve(at(servers, 1), 'reshard', '--to', await nodeId(target), '--slots', '3000', '--fast');
   assert.deepEqual(await slotCounts([target]), [before + 3000]);
   await world.reeve(
     target,
@@ -73,11 +73,11 @@ async function scale(world: World): Promise<Figures> {
   const added = await world.servers(3);
   const entry = at(old, 0);
   for (const server of added) await world.reeve(entry, 'add-node', '--node', addressOf(server.endpoint));
-  await world.reeve(entry, 'rebalance', '--use-empty');
+  await world.reeve(entry, 'rebalance', '--use-empty', '--fast');
   const counts = await slotCounts([...old, ...added]);
   assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, `slots are not even: ${counts.join(', ')}`);
   await world.judge([...old, ...added]);
-  for (const server of added) await world.reeve(entry, 'del-node', '--node', addressOf(server.endpoint));
+  for (const server of added) await world.reeve(entry, 'del-node', '--node', addressOf(server.endpoint), '--fast');
   for (const server of added) assert.match(String(await server.call('CLUSTER', 'INFO')), /cluster_known_nodes:1\r/);
   return world.end(old);
 }
@@ -86,7 +86,7 @@ async function weighted(world: World): Promise<Figures> {
   const { servers } = await world.cluster({ primaries: 3 });
   await world.startTraffic(servers);
   const heavy = at(servers, 1);
-  await world.reeve(heavy, 'rebalance', '--weight', `${addressOf(heavy.endpoint)}=2`);
+  await world.reeve(heavy, 'rebalance', '--weight', `${addressOf(heavy.endpoint)}=2`, '--fast');
   const counts = await slotCounts(servers);
   assert.deepEqual(
     [...counts].sort((a, b) => a - b).map((count) => Math.round(count / 4096)),
@@ -111,7 +111,7 @@ async function byBytes(world: World): Promise<Figures> {
     );
   const before = await bytes();
   assert.ok(Math.max(...before) > 5 * Math.min(...before));
-  await world.reeve(rich, 'rebalance', '--by', 'bytes');
+  await world.reeve(rich, 'rebalance', '--by', 'bytes', '--fast');
   const after = await until('memory of moved keys is free', async () => {
     const now = await bytes();
     return Math.max(...now) <= 1.35 * Math.min(...now) ? now : undefined;
@@ -127,12 +127,12 @@ async function addAndDelete(world: World): Promise<Figures> {
   const [primary, replica] = await world.servers(2);
   assert.ok(primary && replica);
   await world.reeve(entry, 'add-node', '--node', addressOf(primary.endpoint));
-  await world.reeve(entry, 'rebalance', '--use-empty');
+  await world.reeve(entry, 'rebalance', '--use-empty', '--fast');
   await world.reeve(entry, 'add-node', '--node', addressOf(replica.endpoint), '--replica');
   const all = [...servers, primary, replica];
   await world.judge(all, { replicasPerPrimary: 1 });
   // An old primary goes: its slots and its replica must find new places.
-  await world.reeve(primary, 'del-node', '--node', await nodeId(entry));
+  await world.reeve(primary, 'del-node', '--node', await nodeId(entry), '--fast');
   const left = all.filter((server) => server !== entry);
   await world.judge(left);
   // And one of two replicas of one primary, so that each has one again.
@@ -246,7 +246,7 @@ async function tlsAndAcl(world: World): Promise<Figures> {
 export const topologyScenarios: readonly Scenario[] = [
   scenario('create 3+3 over three hosts', create(6, 3)),
   scenario('create 10+10 over five hosts', create(20, 5)),
-  scenario('reshard 3,000 slots from all, 500 from one', reshard),
+  scenario('reshard 3,000 slots from all at full speed, 500 from one gently', reshard),
   scenario('scale 3 → 6 → 3', scale),
   scenario('rebalance by weight', weighted),
   scenario('rebalance by bytes', byBytes),

@@ -212,7 +212,7 @@ export class World {
   }
 
   async close(): Promise<void> {
-    await this.#traffic?.stop();
+    await this.#traffic?.abandon();
     await Promise.all([...this.#servers].map((server) => server.stop()));
   }
 }
