@@ -74,10 +74,6 @@ export function bytesOf(arg: ModelArg): string {
   return arg;
 }
 
-export function textOf(bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8');
-}
-
 export function toReply(raw: RawReply, binary: boolean): ModelReply {
   if (raw instanceof Bulk) {
     const bytes = Buffer.from(raw.bytes, 'latin1');

@@ -187,6 +187,17 @@ export class ModelServer {
     this.touch();
   }
 
+  /** A run of slots that all belong to `from` (or nobody) goes to another owner at once. */
+  reassign(first: number, last: number, from: Peer | undefined, to: Peer): void {
+    const count = last - first + 1;
+    if (from) from.slotCount -= count;
+    to.slotCount += count;
+    this.owners.fill(to.mark, first, last + 1);
+    this.#runs = undefined;
+    if (this.unclaimed.size > 0) for (let slot = first; slot <= last; slot++) this.unclaimed.delete(slot);
+    this.touch();
+  }
+
   unassign(slot: number): boolean {
     const owner = this.ownerOf(slot);
     if (!owner) return false;

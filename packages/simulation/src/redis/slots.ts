@@ -96,44 +96,72 @@ function lookAtUnclaimedOpenSlots(server: ModelServer, sender: Peer, epoch: numb
   }
 }
 
+interface Rebound {
+  /** Slots that the packet claims. */
+  claimed: number;
+  /** Those of them that our shard had. */
+  lost: number;
+  /** Those of them that we had, with keys. */
+  readonly dirty: number[];
+}
+
+/** Binds every slot that the sender claims with a greater epoch, or that nobody claims, to the sender. */
+function rebind(server: ModelServer, sender: Peer, epoch: number, claim: Claim): Rebound {
+  const result: Rebound = { claimed: 0, lost: 0, dirty: [] };
+  const shardPrimary = server.shardPrimary();
+  for (const [first, last] of claim.runs) {
+    result.claimed += last - first + 1;
+    for (let slot = first; slot <= last; ) {
+      const mark = server.owners[slot] as number;
+      const start = slot;
+      do slot++;
+      while (slot <= last && server.owners[slot] === mark);
+      if (mark === sender.mark) {
+        if (server.unclaimed.size > 0) for (let own = start; own < slot; own++) server.unclaimed.delete(own);
+        continue;
+      }
+      const owner = server.peerByMark(mark);
+      const newer = !owner || owner.configEpoch < epoch;
+      const plain = server.unclaimed.size + server.importing.size + server.migrating.size === 0;
+      if (plain && !newer) continue;
+      if (plain && (owner !== server.self || server.keyCount() === 0)) {
+        if (owner === shardPrimary) result.lost += slot - start;
+        server.reassign(start, slot - 1, owner, sender);
+      } else for (let one = start; one < slot; one++) rebindOne(server, sender, one, newer, result);
+    }
+  }
+  return result;
+}
+
+function rebindOne(server: ModelServer, sender: Peer, slot: number, newer: boolean, result: Rebound): void {
+  const followsFailovers = server.can.replicatedSlotState;
+  // Redis: a slot being imported is only ever closed by the administrator.
+  if (!followsFailovers && server.importing.has(slot)) return;
+  if (!newer && !server.unclaimed.has(slot)) return;
+  const owner = server.ownerOf(slot);
+  if (owner === server.self && server.countKeysInSlot(slot) > 0) result.dirty.push(slot);
+  if (owner && owner === server.shardPrimary()) result.lost++;
+  if (followsFailovers) retargetOpenSlots(server, sender, slot);
+  server.reassign(slot, slot, owner, sender);
+}
+
 /** A packet of `sender` (or an UPDATE about it) claims slots with this epoch. */
 export function takeClaim(server: ModelServer, sender: Peer, epoch: number, claim: Claim, now: number): void {
   if (sender === server.self) return;
   const shardPrimary = server.shardPrimary();
   const inMyShard = sameShard(sender, server.self);
   const valkey = server.can.replicatedSlotState;
-  const dirty: number[] = [];
-  let claimed = 0;
-  let lostToSender = 0;
-
   for (const [first, last] of server.slotsOf(sender.mark).runs) {
     for (let slot = first; slot <= last; slot++) if (!claims(claim, slot)) server.unclaimed.add(slot);
   }
-  for (const [first, last] of claim.runs) {
-    claimed += last - first + 1;
-    for (let slot = first; slot <= last; slot++) {
-      const owner = server.owners[slot] as number;
-      if (owner === sender.mark) {
-        if (server.unclaimed.size > 0) server.unclaimed.delete(slot);
-        continue;
-      }
-      // Redis: a slot being imported is only ever closed by the administrator.
-      if (!valkey && server.importing.has(slot)) continue;
-      if (!server.isUnclaimed(slot) && (server.peerByMark(owner)?.configEpoch ?? 0) >= epoch) continue;
-      if (owner === server.self.mark && server.countKeysInSlot(slot) > 0) dirty.push(slot);
-      if (owner === shardPrimary.mark) lostToSender++;
-      if (valkey) retargetOpenSlots(server, sender, slot);
-      server.unassign(slot);
-      server.assign(slot, sender);
-    }
-  }
+  const { claimed, lost, dirty } = rebind(server, sender, epoch, claim);
   if (valkey) lookAtUnclaimedOpenSlots(server, sender, epoch, claim);
 
-  let newPrimary = lostToSender > 0;
+  let newPrimary = lost > 0;
   if (valkey && !newPrimary && server.self.primary !== sender && claimed === 0 && server.self.slotCount === 0) {
     newPrimary = inMyShard && shardPrimary.configEpoch < epoch;
   }
-  const allowed = server.settings.allowReplicaMigration || (valkey ? inMyShard : claimed === lostToSender);
+  const allowed = server.settings.allowReplicaMigration || (valkey ? inMyShard : claimed === lost);
   if (newPrimary && shardPrimary.slotCount === 0 && allowed) {
     setPrimary(server, sender, !valkey || !inMyShard, now);
     return;
