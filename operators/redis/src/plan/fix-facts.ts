@@ -1,8 +1,16 @@
 /** What is known of each slot that is not as it should be: who claims it, who has it open, who holds keys of it. */
-import { countSlots, hasSlot, rangesOf, SLOT_COUNT, type SlotRanges, unionSlots } from '../api/slots.ts';
+import { countSlots, hasSlot, rangesOf, SLOT_COUNT, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, OpenSlot } from '../api/view.ts';
 import { absentOwners, atomicJobs } from './moves-view.ts';
-import { compareText, ownersBySlot, type ReportedNode, reported, reportedPrimaries } from './topology.ts';
+import {
+  compareText,
+  keyCount,
+  ownersBySlot,
+  ownSlots,
+  type ReportedNode,
+  reported,
+  reportedPrimaries,
+} from './topology.ts';
 
 export interface Mark {
   readonly node: NodeId;
@@ -75,9 +83,24 @@ export function slotDamage(view: ClusterView, givenUp: readonly NodeId[]): Damag
 
 /** The slots to count keys in before anything about them is decided; strays are known only where keys were counted. */
 export function damagedSlots(view: ClusterView): SlotRanges {
+  // Nothing seen yet is not everything damaged.
+  if (reportedPrimaries(view).length === 0) return [];
   const owners = ownersBySlot(view);
   const unclear = owners.flatMap((claimants, slot) => (claimants.length === 1 ? [] : [slot]));
   return rangesOf([...unclear, ...collectMarks(view).keys(), ...straySlots(reportedPrimaries(view), owners)]);
+}
+
+/**
+ * Whether a primary holds more or fewer keys than were counted in its own slots. Under traffic the two counts differ by
+ * chance; then keys are counted once too often, and none is overlooked.
+ */
+export function mayHaveStrays(view: ClusterView): boolean {
+  return reportedPrimaries(view).some((node) => {
+    const { slotMeasures } = node.report.value;
+    let own = 0;
+    for (const slot of slotsOf(ownSlots(node))) own += slotMeasures[slot]?.keys ?? 0;
+    return own !== keyCount(node);
+  });
 }
 
 function straySlots(nodes: readonly ReportedNode[], owners: readonly (readonly NodeId[])[]): ReadonlySet<number> {

@@ -199,7 +199,7 @@ const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readon
   {
     name: 'a bystander is marked migrating to a third with keys: those are collected, and nothing from the bystander',
     nodes: { p0: { keys: { 5: 4 } }, p1: { migrating: openAt([5], p2) }, p2: { keys: { 5: 1 } } },
-    done: ['collect 5 p2→p0', 'collect 5 p1→p0'],
+    done: ['collect 5 p1→p0', 'collect 5 p2→p0'],
   },
   {
     name: 'two migrating to each other',
@@ -533,8 +533,22 @@ test('agreement is waited for at the end', () => {
   assert.ok(plan.waitingFor?.some(({ reason }) => reason === 'GossipAgreement'));
 });
 
-test('keys are counted in every slot before anything is decided, and then where it matters', () => {
-  assert.deepEqual(fixOperation.needs({}, viewWith([], {})), { countKeysIn: ALL_SLOTS });
+test('keys are counted in every slot where a node has more keys than its slots explain', () => {
+  const nothing = viewWith([], {});
+  assert.deepEqual(fixOperation.needs({}, nothing), { measureSlots: 'keys' });
+  const healthy = worldOf({ p0: { keys: { 5: 2 } } });
+  assert.deepEqual(fixOperation.needs({}, viewWith(healthy, { countKeysIn: [[0, 20]] })), { measureSlots: 'keys' });
+  const open = worldOf({ p0: { keys: { 5: 2 }, migrating: openAt([9], p1) } });
+  assert.deepEqual(fixOperation.needs({}, viewWith(open, { countKeysIn: [[0, 20]] })), {
+    measureSlots: 'keys',
+    countKeysIn: [[9, 9]],
+  });
+  const stray = worldOf({ p0: { keys: { 5: 2 } }, p1: { keys: { 7: 1 } } });
+  assert.deepEqual(fixOperation.needs({}, viewWith(stray, { countKeysIn: [[0, 20]] })).countKeysIn, ALL_SLOTS);
+});
+
+test('while a fix runs, keys are counted where it matters', () => {
+  assert.deepEqual(fixOperation.goalNeeds(goalFor(worldOf({})), viewWith([], {})), { countKeysIn: [] });
   const world = worldOf({ p0: { slots: '0-4,6-4095' }, p1: { importing: openAt([9], p0), keys: { 7: 1 } } });
   const goal = goalFor(world);
   assert.deepEqual(fixOperation.goalNeeds(goal, viewWith(world, {})), {

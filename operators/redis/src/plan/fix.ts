@@ -12,7 +12,7 @@ import type { ClusterView, NodeId } from '../api/view.ts';
 import { checkCluster, type Expected } from './check.ts';
 import { judgeAbsent, lostOwners } from './fix-absent.ts';
 import { type Collision, collisions, repairEpochs } from './fix-epochs.ts';
-import { damagedSlots } from './fix-facts.ts';
+import { damagedSlots, mayHaveStrays } from './fix-facts.ts';
 import { repairMembership, repairReplicas } from './fix-links.ts';
 import { settling, stillSettling } from './fix-settling.ts';
 import { repairSlots } from './fix-slots.ts';
@@ -55,8 +55,12 @@ const SLOT_CLASSES: readonly FindingCode[] = [
 
 export const fixOperation: Operation<FixRequest, FixGoal> = {
   kind: 'fix',
-  // Keys outside their slots show only where keys are counted: everywhere, once.
-  needs: (): Needs => ({ countKeysIn: ALL_SLOTS }),
+  needs: (_request, view): Needs => {
+    const { cluster } = mainCluster(view);
+    // Keys outside their slots show only where keys are counted: everywhere, if a node has more than its slots explain.
+    const countKeysIn = mayHaveStrays(cluster) ? ALL_SLOTS : damagedSlots(cluster);
+    return { measureSlots: 'keys', ...(countKeysIn.length > 0 ? { countKeysIn } : {}) };
+  },
   decide,
   goalNeeds: (goal, view): Needs => ({
     countKeysIn: unionSlots(slotsFromText(goal.strays), damagedSlots(mainCluster(view).cluster)),
