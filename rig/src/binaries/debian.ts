@@ -23,12 +23,8 @@ const SANDBOX = ['-o', 'APT::Sandbox::User=root'];
 export async function downloadFromSystem(folder: string, packages: readonly string[]): Promise<readonly PackageFile[]> {
   const first = await run('apt-get', ['-q', ...SANDBOX, 'download', ...packages], { cwd: folder });
   if (first.code !== 0) {
-    // The package lists are missing or old (a mirror keeps only the newest revision). The lists are renewed in a
-    // private place: the system's need root, and are not ours to change.
-    say('package lists are missing or old: reading them anew into a private place');
-    const config = await privateConfiguration(join(folder, 'apt'), '/etc/apt/');
-    await runOrThrow('apt-get', ['-q', 'update'], { env: { APT_CONFIG: config } });
-    await runOrThrow('apt-get', ['-q', 'download', ...packages], { cwd: folder, env: { APT_CONFIG: config } });
+    const env = await freshSystemLists(folder);
+    await runOrThrow('apt-get', ['-q', 'download', ...packages], { cwd: folder, env });
   }
   return describePackages(folder);
 }
@@ -39,16 +35,8 @@ export async function downloadFromSuite(
   suite: string,
   packages: readonly string[],
 ): Promise<readonly PackageFile[]> {
-  const targets = await runOrThrow('apt-get', [
-    'indextargets',
-    '--format',
-    '$(REPO_URI)\t$(COMPONENT)\t$(LABEL)',
-    'Created-By: Packages',
-  ]);
-  const mirror = targets
-    .split('\n')
-    .map((line) => line.split('\t'))
-    .find(([, component, label]) => component === 'main' && label === 'Debian')?.[0];
+  // A fresh system has sources but no lists yet; what a source is called stands in the lists.
+  const mirror = (await debianMirror({})) ?? (await debianMirror(await freshSystemLists(folder)));
   if (!mirror) throw new Error('the system has no Debian package source');
   const etc = join(folder, 'apt', 'etc');
   await mkdir(join(etc, 'sources.list.d'), { recursive: true });
@@ -62,6 +50,25 @@ export async function downloadFromSuite(
     env: { APT_CONFIG: config },
   });
   return describePackages(folder);
+}
+
+/** Where the system gets Debian's own packages from. */
+async function debianMirror(env: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const format = '$(REPO_URI)\t$(COMPONENT)\t$(LABEL)';
+  const targets = await runOrThrow('apt-get', ['indextargets', '--format', format, 'Created-By: Packages'], { env });
+  return targets
+    .split('\n')
+    .map((line) => line.split('\t'))
+    .find(([, component, label]) => component === 'main' && label === 'Debian')?.[0];
+}
+
+/** The package lists of the system's sources, read anew into a private place: the system's own need root, and are not ours to change. */
+async function freshSystemLists(folder: string): Promise<Readonly<Record<string, string>>> {
+  say('package lists are missing or old: reading them anew into a private place');
+  const env = { APT_CONFIG: await privateConfiguration(join(folder, 'system-apt'), '/etc/apt/') };
+  // Not all sources need to answer: whether the packages are there is seen when they are fetched.
+  await run('apt-get', ['-q', 'update'], { env });
+  return env;
 }
 
 /** An apt configuration whose lists and caches lie below `folder`: the system's package state is neither read nor changed. */
@@ -108,7 +115,7 @@ export async function unpack(folder: string, packages: readonly PackageFile[], r
   const seen = packages.map(({ package: name, version, sha256 }) => ({ package: name, version, sha256 }));
   await writeFile(join(folder, 'packages.json'), `${JSON.stringify(seen, null, 2)}\n`);
   for (const { file } of packages) await rm(file);
-  await rm(join(folder, 'apt'), { recursive: true, force: true });
+  for (const part of ['apt', 'system-apt']) await rm(join(folder, part), { recursive: true, force: true });
 }
 
 /** The folder with shared libraries below an unpacked root: `usr/lib/x86_64-linux-gnu`. */

