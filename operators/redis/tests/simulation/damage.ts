@@ -76,6 +76,22 @@ const damages: Readonly<Record<string, (place: Place) => void>> = {
   },
 };
 
+/**
+ * Two nodes have the key, with different values, and nobody says which is right: what a write to both sides of a
+ * broken move leaves. The values are returned: both must survive.
+ */
+export function conflict(cluster: Cluster, slot: number, key: string): readonly string[] {
+  const owner = cluster.primaries.find((server) => server.ownerOf(slot) === server.self);
+  const [other, third] = cluster.primaries.filter((server) => server !== owner);
+  if (!owner || !other || !third) return [];
+  const place = { cluster, slot, owner, other, third };
+  open(place);
+  tell(place, owner, 'MIGRATE', other.host, String(other.port), '', '0', '1000', 'COPY', 'KEYS', key);
+  setslot(place, owner, 'STABLE');
+  tell(place, owner, 'SET', key, 'newer');
+  return [owner, other].map((server) => server.database(0).get(key, 0)?.value ?? '');
+}
+
 /** One to three damages at slots with keys. */
 export function damage(simulation: Simulation, cluster: Cluster, slots: readonly number[]): readonly string[] {
   const names = Object.keys(damages);

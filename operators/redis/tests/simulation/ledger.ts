@@ -48,6 +48,11 @@ export class Ledger {
     line.isExcused = false;
   }
 
+  /** Nobody writes this key any more and nothing is promised about it. */
+  forget(key: string): void {
+    this.#lines.delete(key);
+  }
+
   #lineOf(key: string): Line {
     const known = this.#lines.get(key);
     if (known) return known;
@@ -78,7 +83,8 @@ export class Ledger {
     return [...this.#lines.values()].filter((line) => line.isExcused).length;
   }
 
-  check(): void {
+  /** `anywhere`: the tool left keys where they were, because there are two values of some. */
+  check(anywhere: boolean): void {
     for (const [key, line] of this.#lines) {
       const slot = slotOfKey(key);
       const owner = this.#model.servers.find((server) => server.isPrimary && server.ownerOf(slot) === server.self);
@@ -89,6 +95,8 @@ export class Ledger {
       if (line.isExcused || line.acknowledged === undefined) continue;
       if (found === line.acknowledged || (found !== undefined && line.tried.has(found))) continue;
       const elsewhere = this.#model.servers.filter((server) => valueOn(server, key) !== undefined);
+      if (anywhere && elsewhere.some((server) => server.isPrimary && valueOn(server, key) === line.acknowledged))
+        continue;
       const where = elsewhere.map((server) => `${server.endpoint} holds ${valueOn(server, key)}`).join(', ');
       throw new Violation(
         'LOST_WRITE',

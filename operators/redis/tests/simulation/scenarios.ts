@@ -10,7 +10,7 @@ import { fixOperation } from '../../src/plan/fix.ts';
 import { type RebalanceRequest, rebalanceOperation } from '../../src/plan/rebalance.ts';
 import { type ReshardRequest, reshardOperation } from '../../src/plan/reshard.ts';
 import { type Cluster, endpointOf, evenShares, formCluster, keysOfSlot, type Shard } from './cluster.ts';
-import { damage } from './damage.ts';
+import { conflict, damage } from './damage.ts';
 import { allEvents, type EventKind, ServerEvents } from './events.ts';
 import { problemOf } from './health.ts';
 import { Ledger } from './ledger.ts';
@@ -35,13 +35,15 @@ interface Stage {
   /** Slots that get keys. */
   readonly slotsWithKeys: readonly number[];
   readonly events: readonly EventKind[];
-  begin(cluster: Cluster, settings: Settings, simulation: Simulation): Job & { readonly goal?: Goal };
+  begin(cluster: Cluster, settings: Settings, simulation: Simulation, ledger: Ledger): Job & { readonly goal?: Goal };
 }
 
 /** What must be true when the operation said that it reached its goal. */
 interface Goal {
   /** Who belongs to the cluster now; default: all that did before. */
   members?(): readonly ModelServer[];
+  /** Values of a key that must all survive somewhere, because nobody can say which is right. */
+  readonly conflict?: { readonly key: string; readonly values: readonly string[] };
   /** Throws if it was not reached. Not asked when servers suffered: a failover may have changed who is who. */
   check?(): void;
 }
@@ -172,9 +174,17 @@ const stages: Readonly<Record<Kind, Stage>> = {
     fresh: 0,
     slotsWithKeys: lowSlots,
     events: allEvents,
-    begin(cluster, _settings, simulation) {
-      damage(simulation, cluster, lowSlots);
-      return { operation: fixOperation, request: () => ({}) };
+    begin(cluster, _settings, simulation, ledger) {
+      const job: Job = { operation: fixOperation, request: () => ({}) };
+      if (simulation.choices.pick(4) < 3) {
+        damage(simulation, cluster, lowSlots);
+        return job;
+      }
+      const [slot = 0] = lowSlots;
+      const [key = ''] = keysOfSlot(slot, 1);
+      const values = conflict(cluster, slot, key);
+      ledger.forget(key); // both values are checked instead, and nobody may write a third
+      return { ...job, goal: { conflict: { key, values } } };
     },
   },
 };
@@ -210,7 +220,8 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
       };
       const ledger = fill(cluster, stage.slotsWithKeys);
       cluster.settle();
-      const job = stage.begin(cluster, settings, simulation);
+      const job = stage.begin(cluster, settings, simulation, ledger);
+      const conflicting = job.goal?.conflict;
       const events = new ServerEvents(simulation, model, ledger, options.events ?? stage.events);
       const everybody = [...cluster.primaries, ...cluster.replicas];
       const world: ToolWorld = {
@@ -219,13 +230,22 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
         isCluster: () => model.servers.some((server) => server.self.slotCount > 0 && server.peers.size > 1),
         serversSuffered: () => events.happened,
         resumes: settings.resumes,
+        inConflict: false,
+        onReached() {
+          const problem = events.happened ? undefined : problemOf(model, members());
+          if (problem) throw new Violation('SAID_TOO_EARLY', `the tool says that it is done, but ${problem}`);
+        },
         reached: false,
         said: [],
       };
+      const isWatched = kind !== 'create' && kind !== 'fix';
       keepTime(simulation, cluster);
       const members = () => job.goal?.members?.() ?? everybody;
       const unrest = () => {
         const problem = problemOf(model, members());
+        // A conflict stays until a person has chosen.
+        if (world.inConflict && (problem?.startsWith('STRAY_KEY') || problem?.startsWith('OPEN_SLOT')))
+          return undefined;
         return problem === undefined ? undefined : `${problem}; ${world.said.slice(-4).join(' | ')}`;
       };
       return {
@@ -234,15 +254,35 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
         convergeMs: 300_000,
         maxSteps: 60_000,
         events: () => events.offered(),
-        always: () => ledger.watch(),
+        always() {
+          ledger.watch();
+          if (isWatched && !events.happened) mustHaveOwners(cluster, stage.slotsWithKeys);
+        },
         unrest,
         atEnd() {
-          ledger.check();
+          ledger.check(world.inConflict);
+          if (conflicting) mustSurvive(cluster, conflicting.key, conflicting.values);
           if (world.reached && !events.happened) job.goal?.check?.();
         },
       };
     },
   };
+}
+
+/** While all servers are well, moving a slot never leaves it without an owner, not for a moment. */
+function mustHaveOwners({ model }: Cluster, slots: readonly number[]): void {
+  for (const slot of slots) {
+    const isOwned = model.servers.some((server) => server.isPrimary && server.owners[slot] === server.self.mark);
+    if (!isOwned) throw new Violation('WITHOUT_OWNER', `nobody owns slot ${slot}`);
+  }
+}
+
+function mustSurvive({ model }: Cluster, key: string, values: readonly string[]): void {
+  const held = model.servers
+    .filter((server) => server.isPrimary)
+    .map((server) => server.database(0).get(key, 0)?.value);
+  const lost = values.filter((value) => !held.includes(value));
+  if (lost.length > 0) throw new Violation('CONFLICT_DECIDED', `of two values of ${key} the tool dropped ${lost}`);
 }
 
 /** Keys that were there before. */

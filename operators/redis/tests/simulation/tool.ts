@@ -39,6 +39,10 @@ export interface ToolWorld {
   isCluster(): boolean;
   /** After a crash: resume from the journal, or run the command again as if there were none. */
   readonly resumes: boolean;
+  /** Set when the tool said that there are two values of one key. */
+  inConflict: boolean;
+  /** Called when the operation has just said that it reached its goal. */
+  onReached(): void;
   /** Set when the operation said that it has reached its goal. */
   reached: boolean;
   /** What the tool answered, for the report of a failing run. */
@@ -93,9 +97,11 @@ class Person {
       }
       await this.#life.ports.clock.sleep(pauseAfter(round));
       if (this.#world.isCluster()) await this.#tolerantly(() => this.#fix());
+      if (this.#world.inConflict) return;
     }
     // What accidents to servers leave behind is no fault of the operation; a person sees it in a check and mends it.
-    for (let round = 1; this.#world.serversSuffered() && round < MOST_ROUNDS; round++) {
+    const { serversSuffered } = this.#world;
+    for (let round = 1; serversSuffered() && !this.#world.inConflict && round < MOST_ROUNDS; round++) {
       if (await this.#tolerantly(() => this.#isClean())) return;
       await this.#life.ports.clock.sleep(pauseAfter(round));
       await this.#tolerantly(() => this.#fix());
@@ -123,9 +129,11 @@ class Person {
       if (stored.reached) return this.#done('reached before');
       const end = await resumeOperation(this.#operation, stored.journal.header.goal, this.#environment, stored.journal);
       if (end.status === 'reached') return this.#done('reached');
-      if (end.status === 'refused') await files.remove(JOURNAL);
+      // The cluster went another way: only a new request makes sense. Any other refusal may pass.
+      const isOvertaken = end.status === 'refused' && end.refused.some(({ code }) => code === 'GOAL_OVERTAKEN');
+      if (isOvertaken) await files.remove(JOURNAL);
       this.#say(JSON.stringify({ ...end, view: undefined }));
-      return false;
+      return this.#endsInConflict(end);
     }
     if (isResuming) await files.remove(JOURNAL);
     const request = this.#job.request();
@@ -143,14 +151,21 @@ class Person {
     };
     const result = await runOperation(this.#operation, request, this.#environment, approval);
     if (result.status === 'reached' || result.status === 'nothing-to-do') return this.#done(result.status);
-    if (result.status === 'refused' && result.started) await files.remove(JOURNAL);
     this.#say(JSON.stringify({ ...result, view: undefined }));
-    return false;
+    return this.#endsInConflict(result);
+  }
+
+  /** Two values for one key: a person must choose, the tool may not. Here the story ends. */
+  #endsInConflict(end: { readonly status: string }): boolean {
+    this.#world.inConflict ||= 'code' in end && end.code === 'KEY_CONFLICT';
+    return this.#world.inConflict;
   }
 
   #done(how: string): boolean {
     this.#say(how);
-    this.#world.reached = how !== 'makes no sense any more';
+    if (how === 'makes no sense any more') return true;
+    this.#world.reached = true;
+    if (how === 'reached') this.#world.onReached();
     return true;
   }
 
@@ -161,7 +176,7 @@ class Person {
     };
     const result = await runOperation(this.#parts.fix, {}, this.#environment, approval);
     this.#say(`fix: ${JSON.stringify({ ...result, view: undefined, proposal: undefined })}`);
-    return result.status === 'reached' || result.status === 'nothing-to-do';
+    return this.#endsInConflict(result) || result.status === 'reached' || result.status === 'nothing-to-do';
   }
 
   async #isClean(): Promise<boolean> {
