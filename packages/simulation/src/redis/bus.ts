@@ -51,10 +51,12 @@ function receive(
   const failuresToTell = hasFailures(from) || hasFailures(server);
   if (!failuresToTell && sender.seenTheirs === from.version && sender.seenOurs === server.version) return;
   const before = server.version;
+  // Before: our answer to the packet (an UPDATE) may change the sender.
+  const theirs = from.version;
   takeHeader(server, sender, from, network, now);
   takeGossip(server, sender, from, network, now);
   takeBans(server, from, now);
-  sender.seenTheirs = from.version;
+  sender.seenTheirs = theirs;
   // What we changed ourselves may make the same packet mean more: look at it once again next time.
   sender.seenOurs = server.version === before ? server.version : -1;
 }

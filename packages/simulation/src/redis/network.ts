@@ -3,28 +3,35 @@ import type { ModelServer } from './server.ts';
 
 export class Network {
   readonly servers: ModelServer[] = [];
-  readonly #byAddress = new Map<string, ModelServer>();
+  /** By port, then by host: asked thousands of times a run, so no text is built for it. */
+  readonly #byAddress = new Map<number, Map<string, ModelServer>>();
   readonly #cut = new Set<string>();
 
   add(server: ModelServer): void {
     this.servers.push(server);
-    this.#byAddress.set(server.endpoint, server);
+    this.#listen(server);
   }
 
   /** The server that listens at an address, whatever state its process is in. */
   at(host: string, port: number): ModelServer | undefined {
-    return this.#byAddress.get(`${host}:${port}`);
+    return this.#byAddress.get(port)?.get(host);
   }
 
   atEndpoint(endpoint: string): ModelServer | undefined {
-    return this.#byAddress.get(endpoint);
+    const colon = endpoint.lastIndexOf(':');
+    return this.at(endpoint.slice(0, colon), Number(endpoint.slice(colon + 1)));
   }
 
   move(server: ModelServer, host: string, port: number): void {
-    if (this.#byAddress.get(server.endpoint) === server) this.#byAddress.delete(server.endpoint);
+    if (this.at(server.host, server.port) === server) this.#byAddress.get(server.port)?.delete(server.host);
     server.host = host;
     server.port = port;
-    this.#byAddress.set(server.endpoint, server);
+    this.#listen(server);
+  }
+
+  #listen(server: ModelServer): void {
+    const hosts = this.#byAddress.get(server.port) ?? new Map<string, ModelServer>();
+    this.#byAddress.set(server.port, hosts.set(server.host, server));
   }
 
   #pair(a: ModelServer, b: ModelServer): string {
