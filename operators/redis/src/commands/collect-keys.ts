@@ -33,7 +33,9 @@ async function collectSlot(
   let moved = 0;
   let dropped = 0;
   let fruitless = 0;
-  // A slot that `from` does not own is served there only while it is importing it: needed for MIGRATE and ASKING.
+  // A slot that `from` does not own is served there only while it is importing it: needed for MIGRATE and ASKING. And
+  // only if it knows an owner: a server that was importing while the owner was failed over knows none.
+  await ask(context, from, ['CLUSTER', 'SETSLOT', String(slot), 'NODE', owner.id]);
   await ask(context, from, ['CLUSTER', 'SETSLOT', String(slot), 'IMPORTING', owner.id]);
   try {
     while (!signal.aborted) {

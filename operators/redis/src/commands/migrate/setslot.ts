@@ -63,6 +63,15 @@ function refusal(node: NodeRef, { slot, error }: Refused): unknown {
   return cannotGoOn('SLOT_REFUSED', `${nameOf(node)} refused the state of slot ${slot}: ${error.message}`);
 }
 
+/**
+ * Tells the target who owns slots that it is importing. Without it a target whose source was failed over takes them for
+ * nobody's, and refuses every key of them (CLUSTERDOWN Hash slot not served).
+ */
+export async function tellOwner(migration: Migration, slots: SlotRanges): Promise<void> {
+  const { source, target } = migration.command;
+  await setAll(migration, target, [...slotsOf(slots)], ['NODE', source.id]);
+}
+
 /** First the target, then the source: the other way round a client would be sent to a target that refuses it. */
 export async function openSlots(migration: Migration, slots: readonly number[]): Promise<void> {
   const { source, target } = migration.command;

@@ -24,6 +24,8 @@ export interface Survey {
   readonly halfOpen: SlotRanges;
   /** The source owns them, nothing is open. */
   readonly closed: SlotRanges;
+  /** Half open, but the target does not know that they belong to the source, and will not hear it by itself. */
+  readonly notTold: SlotRanges;
   readonly source: NodeTable;
   readonly target: NodeTable;
 }
@@ -61,7 +63,8 @@ function sort(command: MigrateSlots, wanted: SlotRanges, source: NodeTable, targ
   const pending = minusSlots(ofSource, ofTarget);
   const heard = target.others.find((line) => line.id === command.source.id)?.slots ?? [];
   // A server takes no news of a slot that it is importing: after a failover of the source it never hears of the heir.
-  const unheard = minusSlots(minusSlots(pending, slotsIn(target.self.importing)), heard);
+  const notTold = intersectSlots(minusSlots(pending, heard), slotsIn(target.self.importing));
+  const unheard = minusSlots(minusSlots(pending, heard), notTold);
   if (countSlots(unheard) > 0) {
     throw new StaleEvidence(
       `${nameOf(command.target)} does not know that slots ${formatSlots(unheard)} belong to ${nameOf(command.source)}`,
@@ -73,6 +76,7 @@ function sort(command: MigrateSlots, wanted: SlotRanges, source: NodeTable, targ
     unsettled,
     halfOpen: intersectSlots(pending, open),
     closed: minusSlots(pending, open),
+    notTold,
   };
 }
 
