@@ -3,6 +3,7 @@
  * hands over. One command for all ranges of a pair; we start, watch and, when it fails, try again, then with fewer slots
  * at a time. What cannot be moved this way is returned for the other engine.
  */
+import { RedisReplyError } from '../../api/port.ts';
 import type { AtomicJob } from '../../api/view.ts';
 import { countSlots, formatSlots, intersectSlots, minusSlots, type SlotRanges, takeSlots } from '../../api/slots.ts';
 import { hasEnded, jobsOf } from '../../observe/jobs.ts';
@@ -19,6 +20,9 @@ const MOST_FAILURES = 6;
 /** Retries with the same slots before they are halved. */
 const RETRIES_AT_SIZE = 1;
 const AGREE_MS = 5_000;
+/** How long slots that somebody has open by hand (another pair, with MIGRATE) are waited for: no atomic job starts beside them. */
+const OPEN_BY_HAND_MS = 20_000;
+const LOOK_FOR_OPEN_MS = 200;
 /** A job that only connects or logs in for so long never will (valkey-operator#305). */
 const STUCK_CONNECTING_MS = 30_000;
 const MOST_SILENCE = 20;
@@ -45,7 +49,9 @@ class AtomicMove {
 
   /** The slots that are still on the source when this engine gives up; none when all arrived. */
   async run(): Promise<SlotRanges> {
+    const { clock } = this.#migration.context;
     const patience = new Patience(this.#migration.context, MOST_FAILURES);
+    const until = clock.now() + OPEN_BY_HAND_MS;
     while (countSlots(this.#left) > 0 && !this.#migration.signal.aborted) {
       const job = (await this.#adopt()) ?? (await this.#start());
       const ended = typeof job === 'string' ? job : await this.#watch(job);
@@ -56,9 +62,14 @@ class AtomicMove {
         continue;
       }
       if (this.#migration.signal.aborted) break;
+      if (OPEN_BY_HAND.test(ended) && clock.now() < until) {
+        this.#migration.tally.note = 'waits for slots that are open on one of the nodes';
+        await clock.sleep(LOOK_FOR_OPEN_MS);
+        continue;
+      }
       this.#noteFailure(ended);
       await this.#refresh();
-      if (this.#denied || !(await patience.again())) return this.#left;
+      if (this.#denied || OPEN_BY_HAND.test(ended) || !(await patience.again())) return this.#left;
     }
     return this.#migration.signal.aborted ? this.#left : [];
   }
@@ -179,7 +190,9 @@ class AtomicMove {
       tally.remarks.push('an atomic migration goes on by itself: it cannot be cancelled without others of the source');
       return false;
     }
-    await context.redis.call(command.source.endpoint, ['CLUSTER', 'CANCELSLOTMIGRATIONS']);
+    await context.redis.call(command.source.endpoint, ['CLUSTER', 'CANCELSLOTMIGRATIONS']).catch((error: unknown) => {
+      if (!(error instanceof RedisReplyError)) throw error; // it ended just now: nothing to cancel
+    });
     return true;
   }
 
@@ -212,6 +225,9 @@ class AtomicMove {
     return countSlots(gone) === countSlots(arrived);
   }
 }
+
+/** The servers' own words for it. */
+const OPEN_BY_HAND = /manually (?:imported|migrated)/;
 
 function isConnecting(state: string): boolean {
   return /connect|auth|establish/.test(state);

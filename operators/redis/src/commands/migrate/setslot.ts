@@ -10,9 +10,34 @@ import { isSilence, Patience, passes } from './retry.ts';
 /** Valkey 8 and later answer SETSLOT only when the replicas have it: each may take its default of 2 s. */
 const SETSLOT_TIMEOUT_MS = 15_000;
 const MOST_TRIES = 6;
+/** No slot can be opened or closed by hand while a node takes part in an atomic migration, which may take minutes. */
+const ATOMIC_AT_WORK = /Slot (?:import|export) in progress/;
+const MOST_WAITS_FOR_ATOMIC = 600;
 
 function setSlot(slot: number, ...state: readonly string[]): readonly Arg[] {
   return ['CLUSTER', 'SETSLOT', String(slot), ...state];
+}
+
+/** How long a refusal is worth waiting for. */
+class Waits {
+  readonly #migration: Migration;
+  readonly #short: Patience;
+  readonly #long: Patience;
+
+  constructor(migration: Migration) {
+    this.#migration = migration;
+    this.#short = new Patience(migration.context, MOST_TRIES);
+    this.#long = new Patience(migration.context, MOST_WAITS_FOR_ATOMIC);
+  }
+
+  /** False when the refusal will last, or was waited for long enough. */
+  async again({ error }: Refused): Promise<boolean> {
+    if (error instanceof RedisReplyError && ATOMIC_AT_WORK.test(error.message)) {
+      this.#migration.tally.note = 'waits for an atomic migration on one of the nodes';
+      return !this.#migration.signal.aborted && this.#long.again();
+    }
+    return passes(error) && this.#short.again();
+  }
 }
 
 interface Refused {
@@ -45,15 +70,14 @@ async function setAll(
   slots: readonly number[],
   state: readonly string[],
 ): Promise<void> {
-  const patience = new Patience(migration.context, MOST_TRIES);
+  const waits = new Waits(migration);
   let left = slots;
   for (;;) {
     const refused = await sendAll(migration, node, left, state);
     const [first] = refused;
     if (!first) return;
-    const lasting = refused.find(({ error }) => !passes(error));
-    if (lasting) throw refusal(node, lasting);
-    if (!(await patience.again())) throw refusal(node, first);
+    const worst = refused.find(({ error }) => !passes(error)) ?? first;
+    if (!(await waits.again(worst))) throw refusal(node, worst);
     left = refused.map(({ slot }) => slot);
   }
 }
@@ -107,7 +131,7 @@ async function assign(
   isRight: (owned: boolean) => boolean,
 ): Promise<void> {
   const { target } = migration.command;
-  const patience = new Patience(migration.context, MOST_TRIES);
+  const waits = new Waits(migration);
   let left = slots;
   for (;;) {
     const refused = await sendAll(migration, node, left, ['NODE', target.id]);
@@ -119,7 +143,7 @@ async function assign(
     const wrong = refused.filter(({ slot }) => !isRight(hasSlot(self.slots, slot)));
     const [wrongFirst] = wrong;
     if (!wrongFirst) return;
-    if (!wrong.some(({ error }) => passes(error)) || !(await patience.again())) throw refusal(node, wrongFirst);
+    if (!(await waits.again(wrongFirst))) throw refusal(node, wrongFirst);
     left = wrong.map(({ slot }) => slot);
   }
 }
