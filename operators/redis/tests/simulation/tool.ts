@@ -86,6 +86,11 @@ class Person {
       seeds: world.seeds,
       signal: new AbortController().signal,
       waitLimitMs: 60_000,
+      report: (event) => {
+        if (event.event === 'waiting') life.say(`waits: ${event.waitingFor.map((wait) => wait.message).join('; ')}`);
+        if (event.event === 'started') life.say(`starts ${event.command.type}: ${event.command.why}`);
+        if (event.event === 'ended') life.say(`${event.command.type}: ${event.status} ${event.message ?? ''}`);
+      },
     };
   }
 
