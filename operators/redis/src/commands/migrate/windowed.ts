@@ -114,7 +114,7 @@ class WindowedMove {
     const emptyOne = async (slot: number, listing?: Listing): Promise<void> => {
       if ((await this.#mover.empty(slot, listing)) === 'conflict') conflicting.add(slot);
     };
-    const listings = await Promise.all(window.map((slot) => seen.get(slot) ?? this.#mover.list(slot)));
+    const listings = await Promise.all(window.map(async (slot) => seen.get(slot) ?? this.#mover.list(slot)));
     const left = this.#pacing.slotsAtOnce
       ? await this.#emptyAtOnce(listings, emptyOne)
       : await this.#emptyInTurn(listings, emptyOne);
