@@ -1,5 +1,5 @@
 /** What is known of each slot that is not as it should be: who claims it, who has it open, who holds keys of it. */
-import { countSlots, hasSlot, rangesOf, SLOT_COUNT, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
+import { hasSlot, rangesOf, SLOT_COUNT, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, OpenSlot } from '../api/view.ts';
 import { absentOwners, atomicJobs } from './moves-view.ts';
 import {
@@ -139,8 +139,4 @@ function collectMarks(view: ClusterView): ReadonlyMap<number, Marks> {
     }
   }
   return bySlot;
-}
-
-export function hasDamage(damage: Damage): boolean {
-  return damage.slots.length > 0 || countSlots(damage.uncounted) > 0;
 }

@@ -1,237 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isReached } from '@reeve/runtime';
 import { isRefused } from '../api/operation.ts';
 import { ALL_SLOTS, countSlots, minusSlots, unionSlots } from '../api/slots.ts';
 import type { NodeReport } from '../api/view.ts';
-import { type FixGoal, fixOperation, type FixRequest } from './fix.ts';
-import { damagedSlots } from './fix-facts.ts';
-import { brief, openAt, pursue, viewWith, type World } from './moves-testing.ts';
+import { fixOperation } from './fix.ts';
+import {
+  counted,
+  decide,
+  goalFor,
+  gone,
+  keysOf,
+  mend,
+  type Nodes,
+  p0,
+  p1,
+  p2,
+  p3,
+  refusedCodes,
+  worldOf,
+} from './fix-testing.ts';
+import { brief, openAt, viewWith } from './moves-testing.ts';
 import { slotsFromText } from './moves-view.ts';
 import { clusterNodes, freshNode, idOf, type TestNode, viewOf } from './testing.ts';
-
-type Nodes = Readonly<Record<string, Partial<TestNode>>>;
-
-/** 4 primaries: p0 0-4095, p1 4096-8191, p2 8192-12287, p3 12288-16383, with a replica each. */
-function worldOf(nodes: Nodes, extra: readonly TestNode[] = []): World {
-  return clusterNodes({ primaries: 4, replicas: 1, nodes, extra });
-}
-
-function decide(world: World, request: FixRequest = {}) {
-  return fixOperation.decide(request, counted(world));
-}
-
-/** Keys counted where something is damaged and where the tests put keys; a real fix counts them everywhere. */
-function counted(world: World) {
-  return viewWith(world, {
-    countKeysIn: unionSlots(damagedSlots(viewWith(world, {})), [
-      [0, 20],
-      [4096, 4110],
-    ]),
-  });
-}
-
-function goalFor(world: World, request: FixRequest = {}): FixGoal {
-  const decision = decide(world, request);
-  assert.ok(!isRefused(decision), isRefused(decision) ? JSON.stringify(decision.refused) : '');
-  return decision.goal;
-}
-
-function refusedCodes(world: World, request: FixRequest = {}): readonly string[] {
-  const decision = decide(world, request);
-  assert.ok(isRefused(decision));
-  return decision.refused.map(({ code }) => code);
-}
-
-/** Mends the world and returns what was done, in order. */
-function mend(world: World, request: FixRequest = {}) {
-  const result = pursue(fixOperation, goalFor(world, request), world, { most: 8 });
-  assert.ok(isReached(result.plan), JSON.stringify(result.plan));
-  return { ...result, done: brief(result.commands) };
-}
-
-function keysOf(world: World): number {
-  return world.flatMap((node) => Object.values(node.keys)).reduce((sum, keys) => sum + keys, 0);
-}
-
-const [p0, p1, p2, p3] = ['p0', 'p1', 'p2', 'p3'].map(idOf) as [string, string, string, string];
-const gone = idOf('gone');
-
-/** Slot 5 belongs to p0, unless said otherwise. */
-const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readonly done: readonly string[] }[] = [
-  {
-    name: 'a move that was just opened is finished',
-    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 9 } }, p1: { importing: openAt([5], p0) } },
-    done: ['migrate 5 p0→p1'],
-  },
-  {
-    name: 'a move with some keys over is finished',
-    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 4 } }, p1: { importing: openAt([5], p0), keys: { 5: 5 } } },
-    done: ['migrate 5 p0→p1'],
-  },
-  {
-    name: 'a move with all keys over is finished',
-    nodes: { p0: { migrating: openAt([5], p1) }, p1: { importing: openAt([5], p0), keys: { 5: 9 } } },
-    done: ['migrate 5 p0→p1'],
-  },
-  {
-    name: 'a move whose target was told gets its last step',
-    nodes: {
-      p0: { slots: '0-4,6-4095', migrating: openAt([5], p1) },
-      p1: { slots: '5,4096-8191', keys: { 5: 9 }, epoch: 9 },
-    },
-    done: ['migrate 5 p0→p1'],
-  },
-  {
-    name: 'target told, source not yet: the target keeps it',
-    nodes: {
-      p0: { migrating: openAt([5], p1) },
-      p1: { slots: '5,4096-8191', importing: openAt([5], p0), keys: { 5: 9 }, epoch: 9 },
-    },
-    done: ['claim 5 p1 from p0', 'migrate 5 p0→p1'],
-  },
-  {
-    name: 'importing without migrating, no keys: closed',
-    nodes: { p0: { keys: { 5: 9 } }, p1: { importing: openAt([5], p0) } },
-    done: ['close 5 p1'],
-  },
-  {
-    name: 'importing without migrating, with keys: collected',
-    nodes: { p0: { keys: { 5: 4 } }, p1: { importing: openAt([5], p0), keys: { 5: 5 } } },
-    done: ['collect 5 p1→p0'],
-  },
-  {
-    name: 'several importing with keys, nobody migrating: each is collected',
-    nodes: {
-      p0: { keys: { 5: 4 } },
-      p1: { importing: openAt([5], p0), keys: { 5: 5 } },
-      p2: { importing: openAt([5], p0), keys: { 5: 6 } },
-      p3: { importing: openAt([5], p1) },
-    },
-    done: ['collect 5 p1→p0', 'collect 5 p2→p0', 'close 5 p3'],
-  },
-  {
-    name: 'one migrating, two importing, one of them the target: finished, the other closed',
-    nodes: {
-      p0: { migrating: openAt([5], p1), keys: { 5: 9 } },
-      p1: { importing: openAt([5], p0) },
-      p2: { importing: openAt([5], p0) },
-    },
-    done: ['migrate 5 p0→p1', 'close 5 p2'],
-  },
-  {
-    name: 'one migrating, two importing with keys: finished, then the rest collected',
-    nodes: {
-      p0: { migrating: openAt([5], p1), keys: { 5: 3 } },
-      p1: { importing: openAt([5], p0), keys: { 5: 3 } },
-      p2: { importing: openAt([5], p0), keys: { 5: 3 } },
-    },
-    done: ['migrate 5 p0→p1', 'collect 5 p2→p1'],
-  },
-  {
-    name: 'one migrating to a node without mark, two others importing with keys: closed, then collected',
-    nodes: {
-      p0: { migrating: openAt([5], p3), keys: { 5: 3 } },
-      p1: { importing: openAt([5], p0), keys: { 5: 3 } },
-      p2: { importing: openAt([5], p0) },
-    },
-    done: ['close 5 p0', 'close 5 p2', 'collect 5 p1→p0'],
-  },
-  {
-    name: 'migrating without importing, target empty: closed',
-    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 9 } } },
-    done: ['close 5 p0'],
-  },
-  {
-    name: 'migrating without importing, target with keys: finished',
-    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 4 } }, p1: { keys: { 5: 5 } } },
-    done: ['migrate 5 p0→p1'],
-  },
-  {
-    name: 'migrating to a node that nobody knows: closed',
-    nodes: { p0: { migrating: openAt([5], gone), keys: { 5: 9 } } },
-    done: ['close 5 p0'],
-  },
-  {
-    name: 'migrating to a node that nobody knows, one other with keys: moved on to that one',
-    nodes: { p0: { migrating: openAt([5], gone), keys: { 5: 4 } }, p2: { keys: { 5: 5 } } },
-    done: ['migrate 5 p0→p2'],
-  },
-  {
-    name: 'migrating to a node that nobody knows, two others with keys: closed, both collected',
-    nodes: { p0: { migrating: openAt([5], gone), keys: { 5: 4 } }, p2: { keys: { 5: 5 } }, p3: { keys: { 5: 1 } } },
-    done: ['close 5 p0', 'collect 5 p2→p0', 'collect 5 p3→p0'],
-  },
-  {
-    name: 'migrating to a primary that was failed over: moved on to the one it follows',
-    nodes: {
-      p0: { migrating: openAt([5], p1), keys: { 5: 4 } },
-      p1: { role: 'replica', primaryId: idOf('p1r0'), slots: '' },
-      p1r0: { role: 'primary', slots: '4096-8191', keys: { 5: 5 }, epoch: 9 },
-    },
-    done: ['migrate 5 p0→p1r0'],
-  },
-  {
-    name: 'migrating to a replica whose primary has nothing of it: settled by the owner',
-    nodes: { p0: { migrating: openAt([5], idOf('p1r0')), keys: { 5: 4 } } },
-    done: ['claim 5 p0'],
-  },
-  {
-    name: 'migrating to a node that imports from elsewhere and has keys: settled, then collected',
-    nodes: { p0: { migrating: openAt([5], p1), keys: { 5: 4 } }, p1: { importing: openAt([5], p2), keys: { 5: 5 } } },
-    done: ['claim 5 p0', 'collect 5 p1→p0'],
-  },
-  {
-    name: 'importing from a node that is gone: collected and closed',
-    nodes: { p0: { keys: { 5: 4 } }, p1: { importing: openAt([5, 6], gone), keys: { 5: 5 } } },
-    done: ['collect 5 p1→p0', 'close 6 p1'],
-  },
-  {
-    name: 'the owner itself is marked importing: settled by it',
-    nodes: { p0: { importing: openAt([5], p1), keys: { 5: 4 } } },
-    done: ['claim 5 p0'],
-  },
-  {
-    name: 'a bystander is marked migrating to a third: closed',
-    nodes: { p0: { keys: { 5: 4 } }, p1: { migrating: openAt([5], p2) } },
-    done: ['close 5 p1'],
-  },
-  {
-    name: 'a bystander is marked migrating to a third with keys: those are collected, and nothing from the bystander',
-    nodes: { p0: { keys: { 5: 4 } }, p1: { migrating: openAt([5], p2) }, p2: { keys: { 5: 1 } } },
-    done: ['collect 5 p1→p0', 'collect 5 p2→p0'],
-  },
-  {
-    name: 'two migrating to each other',
-    nodes: {
-      p0: { migrating: openAt([5], p1), keys: { 5: 4 } },
-      p1: { migrating: openAt([5], p0), importing: openAt([5], p0), keys: { 5: 2 } },
-    },
-    done: ['claim 5 p0', 'collect 5 p1→p0'],
-  },
-  {
-    name: 'a replica carries a mark that its primary has not: the primary is told again',
-    nodes: { p0r0: { migrating: openAt([5], p1) }, p2r0: { importing: openAt([5, 6], p0) } },
-    done: ['close 5 p0 for p0r0', 'close 5-6 p2 for p2r0'],
-  },
-  {
-    name: 'a replica carries the mark of its primary: it goes with it',
-    nodes: { p0: { migrating: openAt([5], p1) }, p0r0: { migrating: openAt([5], p1) } },
-    done: ['close 5 p0', 'close 5 p0 for p0r0'],
-  },
-];
-
-for (const { name, nodes, done } of openSlots) {
-  test(`open slot: ${name}`, () => {
-    const world = worldOf(nodes);
-    const result = mend(world);
-    assert.deepEqual(result.done, done);
-    assert.equal(keysOf(result.world), keysOf(world));
-    assert.ok(result.world.every((node) => node.migrating.length + node.importing.length === 0));
-    const again = decide(result.world);
-    assert.ok(!isRefused(again) && again.nothingToDo);
-  });
-}
 
 const ownership: readonly { readonly name: string; readonly nodes: Nodes; readonly done: readonly string[] }[] = [
   {

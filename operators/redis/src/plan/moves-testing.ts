@@ -5,15 +5,7 @@
 import { type InFlight, isReached, type Plan } from '@reeve/runtime';
 import type { RedisCommand } from '../api/commands.ts';
 import type { Needs, Operation } from '../api/operation.ts';
-import {
-  formatSlots,
-  intersectSlots,
-  minusSlots,
-  rangesOf,
-  type SlotRanges,
-  slotsOf,
-  unionSlots,
-} from '../api/slots.ts';
+import { formatSlots, intersectSlots, minusSlots, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, OpenSlot, SlotMeasure } from '../api/view.ts';
 import { slotsFromText } from './moves-view.ts';
 import { type TestNode, viewOfNodes } from './testing.ts';
@@ -242,8 +234,4 @@ export function brief(commands: readonly RedisCommand[]): readonly string[] {
 
 export function openAt(slots: Iterable<number>, peer: NodeId): readonly OpenSlot[] {
   return [...slots].map((slot) => ({ slot, peer }));
-}
-
-export function slotsText(slots: Iterable<number>): string {
-  return formatSlots(rangesOf(slots));
 }
