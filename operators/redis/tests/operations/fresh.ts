@@ -110,6 +110,12 @@ export const freshCases: readonly OperationCase[] = [
     assert.deepEqual((await own(driver)).slots, []);
   }),
 
+  fresh('FLUSHSLOTS gives all slots up', async (driver) => {
+    await driver.call(driver.nodes.a, 'CLUSTER', 'ADDSLOTSRANGE', 0, 99);
+    assert.equal(await driver.call(driver.nodes.a, 'CLUSTER', 'FLUSHSLOTS'), 'OK');
+    assert.deepEqual((await own(driver)).slots, []);
+  }),
+
   fresh('DELSLOTS refuses what nobody has', async (driver) => {
     await refused(driver, driver.nodes.a, ['CLUSTER', 'DELSLOTS', 9], 'ERR Slot 9 is already unassigned');
   }),

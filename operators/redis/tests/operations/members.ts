@@ -74,6 +74,18 @@ export const memberCases: readonly OperationCase[] = [
     assert.deepEqual([row[3]?.[1], row[3]?.[2]], [replica.port, idOfReplica]);
   }),
 
+  cluster('CLUSTER REPLICAS lists the lines of a primary’s replicas', async (driver) => {
+    const { a, b, replica } = driver.nodes;
+    const [idOfA, idOfReplica] = [await idOf(driver, a), await idOf(driver, replica)];
+    const lines = (await driver.call(b, 'CLUSTER', 'REPLICAS', idOfA)) as string[];
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', new RegExp(`^${idOfReplica} .* slave ${idOfA} `));
+    assert.deepEqual(await driver.call(a, 'CLUSTER', 'REPLICAS', await idOf(driver, b)), []);
+    const notPrimary = 'ERR The specified node is not a master';
+    await refused(driver, a, ['CLUSTER', 'REPLICAS', idOfReplica], notPrimary);
+    await refused(driver, a, ['CLUSTER', 'REPLICAS', 'x'], 'ERR Unknown node x');
+  }),
+
   cluster('CLUSTER SHARDS groups primaries with their replicas', async (driver) => {
     const { a, replica } = driver.nodes;
     const shards = (await driver.call(driver.nodes.b, 'CLUSTER', 'SHARDS')) as unknown[][];

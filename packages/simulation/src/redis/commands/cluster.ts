@@ -9,7 +9,7 @@ import type { ModelServer } from '../server.ts';
 import type { Call } from '../session.ts';
 import { becomePrimary, setPrimary } from '../slots.ts';
 import { cancelSlotMigrations, getSlotMigrations, migrateSlots } from './atomic.ts';
-import { clusterInfo, clusterNodes, clusterShards, clusterSlots } from './describe.ts';
+import { clusterInfo, clusterNodes, clusterShards, clusterSlots, replicaLines } from './describe.ts';
 import { integer } from './keys.ts';
 import { migration } from './migration.ts';
 import { setSlot } from './setslot.ts';
@@ -196,7 +196,21 @@ function keysInSlot(call: Call): RawReply {
 function countInSlot(call: Call): RawReply {
   const slot = integer(call.args[2]);
   if (slot < 0 || slot >= SLOT_COUNT) throw err('Invalid slot');
-  return call.server.countKeysInSlot(slot);
+  // The selected database only; what refuses to lose keys looks at all of them.
+  return call.server.database(call.session.database).countInSlot(slot);
+}
+
+function flushSlots({ server }: Call): RawReply {
+  if (server.database(0).size > 0) throw err('DB must be empty to perform CLUSTER FLUSHSLOTS.');
+  server.unassignAllOf(server.self);
+  return OK;
+}
+
+function replicas({ server, args }: Call): RawReply {
+  const primary = server.peers.get(args[2] ?? '');
+  if (!primary) throw err(`Unknown node ${args[2]}`);
+  if (primary.role === 'replica') throw err('The specified node is not a master');
+  return replicaLines(server, primary);
 }
 
 function bumpEpoch(call: Call): RawReply {
@@ -220,6 +234,8 @@ const subcommands: Readonly<Record<string, Subcommand>> = {
   'set-config-epoch': { arity: 3, run: setConfigEpoch },
   bumpepoch: { arity: 2, run: bumpEpoch },
   replicate: { arity: 3, run: replicate },
+  replicas: { arity: 3, run: replicas },
+  flushslots: { arity: 2, run: flushSlots },
   forget: { arity: 3, run: forget },
   reset: { arity: -2, run: reset },
   failover: { arity: -2, run: failover },

@@ -68,6 +68,11 @@ function replicasOf(server: ModelServer, primary: Peer): Peer[] {
   return [...server.peers.values()].filter((peer) => peer.role === 'replica' && peer.primary === primary);
 }
 
+/** CLUSTER REPLICAS. */
+export function replicaLines(server: ModelServer, primary: Peer): RawReply {
+  return replicasOf(server, primary).map((peer) => bulk(nodeLine(server, peer)));
+}
+
 function addressOf(server: ModelServer, peer: Peer): RawReply {
   // A client reached us at this address even if nobody told us our own.
   return bulk(peer === server.self && peer.host === '' ? server.host : peer.host);
