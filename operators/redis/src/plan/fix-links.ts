@@ -1,6 +1,6 @@
 /** Members that lost each other, and replicas that follow nobody who leads. */
 import type { Waiting } from '@reeve/runtime';
-import type { Meet, Replicate } from '../api/commands.ts';
+import type { ForgetNode, Meet, Replicate } from '../api/commands.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { bestPrimaryFor } from './add-node-placement.ts';
@@ -10,6 +10,7 @@ import { isMeeting } from './readdress.ts';
 import {
   heardSlots,
   isReported,
+  keyCount,
   knows,
   nodeName,
   nodeNames,
@@ -50,6 +51,29 @@ export function repairMembership(view: ClusterView): MembershipRepair {
   };
   const meet: Meet = { type: 'meet', pairs, why: 'members of this cluster that do not know each other' };
   return { commands: pairs.length > 0 ? [meet] : [], waiting: [waiting] };
+}
+
+/**
+ * Nodes that somebody still has in its table although they know nobody themselves: deleted and reset while that one was
+ * away. It would bring them back by gossip. By their own word they are in no cluster, and they hold nothing.
+ */
+export function forgetLeftovers(view: ClusterView): readonly ForgetNode[] {
+  return reported(view)
+    .filter((node) => isSpare(node) && node.report.value.others.length === 0 && keyCount(node) === 0)
+    .map((node) => ({ node, knownTo: reported(view).filter(({ id }) => id !== node.id && knows(view, id, node.id)) }))
+    .filter(({ knownTo }) => knownTo.length > 0)
+    .map(({ node, knownTo }) => ({
+      type: 'forget-node',
+      node: refOf(node),
+      by: reported(view)
+        .filter(({ id }) => id !== node.id)
+        .map(refOf),
+      reset: false,
+      why: `${nodeName(view, node.id)} is in no cluster, but still known to ${nodeNames(
+        view,
+        knownTo.map(({ id }) => id),
+      )}`,
+    }));
 }
 
 function isSpare(node: ReportedNode): boolean {

@@ -23,6 +23,8 @@ export function stepOf(command: RedisCommand): string {
       return `close ${slotsText(command.slots)} on ${refName(command.node)}`;
     case 'bump-epoch':
       return `${refName(command.node)} takes a config epoch of its own`;
+    case 'forget-node':
+      return `${names(command.by)} forget ${refName(command.node)}`;
     case 'replicate':
       return `${refName(command.replica)} becomes a replica of ${refName(command.primary)}`;
     default:

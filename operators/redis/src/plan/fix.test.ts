@@ -303,6 +303,16 @@ test('members that lost each other are introduced again, an empty primary is not
   assert.equal(decision.nothingToDo, true);
 });
 
+test('a node that was deleted while a member was away is forgotten by that one, too', () => {
+  const world = worldOf({}, [freshNode('new', { host: '10.0.1.1' })]);
+  const all = world.map(({ id }) => id);
+  const remembers = world.map((node) => (node.id === idOf('p1r0') ? { ...node, knows: all } : node));
+  assert.deepEqual(mend(remembers).done, ['forget new by p0,p0r0,p1,p1r0,p2,p2r0,p3,p3r0']);
+  const withKeys = remembers.map((node) => (node.id === idOf('new') ? { ...node, keys: { 5: 1 } } : node));
+  const plan = fixOperation.plan(goalFor(withKeys), counted(withKeys), 0, []);
+  assert.ok(plan.commands.every(({ type }) => type !== 'forget-node'));
+});
+
 test('what a fix does not mend is said', () => {
   const decision = decide(worldOf({ p0r0: { ...dead } }));
   assert.ok(!isRefused(decision));

@@ -13,7 +13,7 @@ import { checkCluster, type Expected } from './check.ts';
 import { judgeAbsent, lostOwners } from './fix-absent.ts';
 import { type Collision, collisions, repairEpochs } from './fix-epochs.ts';
 import { damagedSlots, mayHaveStrays } from './fix-facts.ts';
-import { repairMembership, repairReplicas } from './fix-links.ts';
+import { forgetLeftovers, repairMembership, repairReplicas } from './fix-links.ts';
 import { settling, stillSettling } from './fix-settling.ts';
 import { repairSlots } from './fix-slots.ts';
 import { stepOf } from './fix-steps.ts';
@@ -143,6 +143,10 @@ function planFix(
 
   const readdress = planReaddress(view, now, inFlight);
   if (readdress) return readdress;
+  const leftovers = forgetLeftovers(view);
+  if (leftovers.length > 0) {
+    return { commands: inFlight.length > 0 ? [] : leftovers, waitingFor: running(inFlight), wakeAt };
+  }
   const membership = repairMembership(view);
   if (membership.waiting.length > 0) {
     const commands = inFlight.length > 0 ? [] : membership.commands;
