@@ -29,9 +29,11 @@ function pair(seed: number) {
     }
   };
   until('formed', () => servers.every((server) => server.state === 'ok' && server.peers.size === 3));
-  const status = (server: ModelServer, id: unknown) => {
+  const status = (server: ModelServer, id: unknown): Record<string, unknown> => {
     const [task = []] = call(server, 'CLUSTER', 'MIGRATION', 'STATUS', 'ID', String(id)) as unknown[][];
-    return Object.fromEntries(task.flatMap((name, index) => (index % 2 === 0 ? [[name, task[index + 1]]] : [])));
+    const fields: Record<string, unknown> = {};
+    for (let at = 0; at < task.length; at += 2) fields[String(task[at])] = task[at + 1];
+    return fields;
   };
   return { model, a, b, c, call, until, status };
 }
