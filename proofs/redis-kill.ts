@@ -35,6 +35,7 @@ function planRounds(rounds: number, products: readonly Product[], seed: number):
     number,
     product: products[Math.floor((number * products.length) / rounds)] as Product,
     operation: OPERATIONS[number % 3] as Operation,
+    engine: Math.floor(number / 9) % 2 === 0 ? 'windowed' : 'auto',
     victim: VICTIMS[Math.floor(number / 3) % 3] as Victim,
     comesBack: random() < 0.6 ? 'at-once' : 'after-failover',
     wayOn: random() < 0.75 ? 'resume' : 'fix',
@@ -45,7 +46,7 @@ function planRounds(rounds: number, products: readonly Product[], seed: number):
 function table(results: readonly RoundResult[]): string {
   const rows = results.map(({ plan, ...result }) => {
     const what = plan.victim === 'tool' ? plan.wayOn : plan.comesBack;
-    return `| ${plan.number} | ${plan.product} | ${plan.operation} | ${plan.victim} | ${what} | ${result.killedAfterMs.toFixed(0)} | ${result.journalLines} | ${result.tooLate ? 'yes' : ''} | ${result.resumes} | ${result.permittedLosses || ''} | ${result.problems.length === 0 ? 'ok' : 'FAILED'} |`;
+    return `| ${plan.number} | ${plan.product} | ${plan.operation} ${plan.operation === 'create' ? '' : plan.engine} | ${plan.victim} | ${what} | ${result.killedAfterMs.toFixed(0)} | ${result.journalLines} | ${result.tooLate ? 'yes' : ''} | ${result.resumes} | ${result.permittedLosses || ''} | ${result.problems.length === 0 ? 'ok' : 'FAILED'} |`;
   });
   return [
     '| round | product | operation | killed | then | after ms | journal lines | ended before | resumes | lost by async replication | |',
@@ -70,7 +71,7 @@ export default async function redisKill(args: readonly string[]): Promise<boolea
     const world = await World.start(product);
     try {
       const windows = await measureWindows(world);
-      process.stdout.write(`${product}: undisturbed, ms: ${JSON.stringify(windows)}\n`);
+      process.stdout.write(`${product}: undisturbed, ms: ${JSON.stringify([...windows])}\n`);
       for (const plan of plans.filter((candidate) => candidate.product === product)) {
         const result = await killRound(plan, world, windows);
         results.push(result);

@@ -14,6 +14,7 @@ export interface RoundPlan {
   readonly number: number;
   readonly product: Product;
   readonly operation: Operation;
+  readonly engine: Engine;
   readonly victim: Victim;
   readonly comesBack: Return;
   /** After a killed tool: the journal, or nothing but `fix` (and the operation asked for anew). */
@@ -35,8 +36,11 @@ export interface RoundResult {
   readonly tookMs: number;
 }
 
-/** How long each operation takes undisturbed, from its journal's beginning: the window in which the kill falls. */
-export type Windows = Readonly<Record<Operation, number>>;
+/** How slots move in a round: Redis 7 has one engine only. */
+export type Engine = 'auto' | 'windowed';
+
+/** How long each operation takes undisturbed with each engine, from its journal's beginning: the window in which the kill falls. */
+export type Windows = ReadonlyMap<string, number>;
 const SLOTS = 1200;
 /** The last part of create waits until the servers serve; nothing is changed any more then. */
 const CREATE_WINDOW_MS = 900;
@@ -44,39 +48,52 @@ const MOST_RESUMES = 6;
 
 export async function killRound(plan: RoundPlan, world: World, windows: Windows): Promise<RoundResult> {
   const began = performance.now();
-  return plan.operation === 'create'
-    ? createRound(plan, windows.create, began)
-    : changeRound(plan, world, windows[plan.operation], began);
+  if (plan.operation === 'create') return createRound(plan, CREATE_WINDOW_MS, began);
+  return changeRound(plan, world, windows.get(`${plan.operation} ${plan.engine}`) ?? 1000, began);
 }
 
 /** One undisturbed run of each, timed. */
 export async function measureWindows(world: World): Promise<Windows> {
-  const timed = async (operation: 'reshard' | 'delete'): Promise<number> => {
-    const { source, target } = pickPair(await world.members(), 0);
-    const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
-    const journal = join(temporaryFolder('kill'), `${operation}.journal.json`);
-    const tool = new Tool([
-      ...lineFor(operation, address(witness.server.endpoint), source, target),
-      '--yes',
-      '--json',
-      '--journal',
-      journal,
-    ]);
-    await begun(tool, journal);
-    const from = performance.now();
-    const { code, stderr } = await tool.result;
-    if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stderr}`);
-    const took = performance.now() - from;
-    await world.repair();
-    return took;
-  };
-  return { create: CREATE_WINDOW_MS, reshard: await timed('reshard'), delete: await timed('delete') };
+  const windows = new Map<string, number>();
+  for (const operation of ['reshard', 'delete'] as const) {
+    for (const engine of ['auto', 'windowed'] as const) {
+      const { source, target } = pickPair(await world.members(), 0);
+      const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
+      const journal = join(temporaryFolder('kill'), `${operation}.journal.json`);
+      const line = lineFor(operation, engine, address(witness.server.endpoint), source, target);
+      const tool = new Tool([...line, '--yes', '--json', '--journal', journal]);
+      await begun(tool, journal);
+      const from = performance.now();
+      const { code, stderr } = await tool.result;
+      if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stderr}`);
+      windows.set(`${operation} ${engine}`, performance.now() - from);
+      await world.repair();
+    }
+  }
+  return windows;
 }
 
-function lineFor(operation: Operation, entry: string, source: Member, target: Member): readonly string[] {
+function lineFor(
+  operation: Operation,
+  engine: Engine,
+  entry: string,
+  source: Member,
+  target: Member,
+): readonly string[] {
+  const pace = ['--engine', engine, '--fast'];
   return operation === 'reshard'
-    ? ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', String(Math.min(SLOTS, source.slots - 1))]
-    : ['del-node', entry, '--node', source.id];
+    ? [
+        'reshard',
+        entry,
+        '--from',
+        source.id,
+        '--to',
+        target.id,
+        '--slots',
+        String(Math.min(SLOTS, source.slots - 1)),
+        ...pace,
+      ]
+    : ['del-node', entry, '--node', source.id, ...pace];
 }
 
 function journalLines(path: string): number {
@@ -181,7 +198,7 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
     patienceMs: 60_000,
   });
   const journal = join(temporaryFolder('kill'), `${plan.operation}.journal.json`);
-  const what = lineFor(plan.operation, entry, source, target);
+  const what = lineFor(plan.operation, plan.engine, entry, source, target);
   const verb = what[0] as string;
   const tool = new Tool([...what, '--yes', '--json', '--wait-limit', '60', '--journal', journal]);
   await begun(tool, journal);
