@@ -86,6 +86,21 @@ describe('the gentle pace', () => {
     assert.ok((await restOf(50)) > 4 * (await restOf(0.1)));
   });
 
+  it('hands over many slots at once where that costs no more than one, few where each costs', async () => {
+    const learnt = async (perSlotMs: number): Promise<number> => {
+      const stage = new Stage();
+      const pacing = pacingFor('gentle', stage.migration());
+      for (let n = 0; n < 10; n++) {
+        const slots = pacing.slotsPerWindow();
+        await pacing.handOver(slots, stage.batch(1 + slots * perSlotMs));
+      }
+      return pacing.slotsPerWindow();
+    };
+    assert.equal(await learnt(0), 64);
+    assert.equal(await learnt(0.02), 25);
+    assert.equal(await learnt(1), 8);
+  });
+
   it('goes on after a MIGRATE that failed', async () => {
     const stage = new Stage();
     const pacing = pacingFor('gentle', stage.migration());

@@ -5,6 +5,7 @@
  */
 import type { Pace } from '../../api/commands.ts';
 import type { NodeRef } from '../../api/view.ts';
+import { Line } from './line.ts';
 import type { Migration } from './migration.ts';
 
 export interface BatchLimit {
@@ -13,26 +14,24 @@ export interface BatchLimit {
 }
 
 export interface Pacing {
-  /** Slots that are opened and handed over together. */
-  readonly slotsPerWindow: number;
   /** Windows at work at the same time: while one moves keys, another is opened or handed over. */
   readonly windows: number;
   /** Whether the slots of a window are emptied all at once or one after the other. */
   readonly slotsAtOnce: boolean;
+  /** Slots that are opened and handed over together. */
+  slotsPerWindow(): number;
   limit(): BatchLimit;
   /** Runs one MIGRATE when its turn has come. */
   run<T>(migrate: () => Promise<T>): Promise<T>;
-  /** Runs another step that the servers feel (SETSLOT for a window) when its turn has come. */
+  /** Runs another step that the servers feel when its turn has come. */
   step<T>(work: () => Promise<T>): Promise<T>;
+  /** The step in which so many slots change hands. */
+  handOver<T>(slots: number, work: () => Promise<T>): Promise<T>;
 }
 
-/**
- * A crash leaves at most slotsPerWindow × windows slots open: 8 or 128. Every slot that is handed over makes the target
- * tell all nodes, and each of them look through all slots: some 40 µs for each slot of a window, in one go. Eight of
- * them are not felt beside the write of nodes.conf that comes with them.
- */
-const GENTLE = { slotsPerWindow: 8, windows: 1, slotsAtOnce: false };
-const FAST = { slotsPerWindow: 64, windows: 2, slotsAtOnce: true };
+/** A crash leaves at most so many slots open for each pair: 64 at the gentle pace, 128 at the fast one. */
+const LARGEST_WINDOW = 64;
+const FAST_WINDOWS = 2;
 
 export function pacingFor(pace: Pace, migration: Migration): Pacing {
   if (pace === 'gentle') return new Gentle(migration);
@@ -47,9 +46,8 @@ const FAST_LIMIT: BatchLimit = { keys: 1_000, bytes: 2_000_000 };
 const FAST_IN_FLIGHT = 4;
 
 class Fast implements Pacing {
-  readonly slotsPerWindow = FAST.slotsPerWindow;
-  readonly windows = FAST.windows;
-  readonly slotsAtOnce = FAST.slotsAtOnce;
+  readonly windows = FAST_WINDOWS;
+  readonly slotsAtOnce = true;
   readonly #waiting: (() => void)[] = [];
   #free = FAST_IN_FLIGHT;
 
@@ -69,7 +67,15 @@ class Fast implements Pacing {
     }
   }
 
+  slotsPerWindow(): number {
+    return LARGEST_WINDOW;
+  }
+
   step<T>(work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  handOver<T>(_slots: number, work: () => Promise<T>): Promise<T> {
     return work();
   }
 }
@@ -92,10 +98,14 @@ const LATE_MS = 3;
 /** Timers are no finer than this: shorter rests are saved up. */
 const SHORTEST_SLEEP_MS = 1;
 
+/** Different sizes at the start, to learn from. */
+const FIRST_WINDOWS: readonly number[] = [4, 16, 8, 24];
+const SMALLEST_WINDOW = 8;
+const LONGER_BY = 0.5;
+
 class Gentle implements Pacing {
-  readonly slotsPerWindow = GENTLE.slotsPerWindow;
-  readonly windows = GENTLE.windows;
-  readonly slotsAtOnce = GENTLE.slotsAtOnce;
+  readonly windows = 1;
+  readonly slotsAtOnce = false;
   readonly #migration: Migration;
   #keys = FIRST_KEYS;
   #bytes = FIRST_BYTES;
@@ -104,6 +114,9 @@ class Gentle implements Pacing {
   #probedAt = Number.NEGATIVE_INFINITY;
   readonly #quickest = new Map<string, number>();
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #handOvers = new Line();
+  #handedOver = 0;
+  #lastWindow = SMALLEST_WINDOW;
 
   constructor(migration: Migration) {
     this.#migration = migration;
@@ -119,6 +132,31 @@ class Gentle implements Pacing {
 
   step<T>(work: () => Promise<T>): Promise<T> {
     return this.#inTurn(work, () => undefined);
+  }
+
+  /**
+   * On some servers every slot that changes hands costs all nodes a look through all slots (some 60 µs on Redis 7), on
+   * others next to nothing beside the write of nodes.conf that a window needs anyway. So the size is learnt: as many
+   * slots as make the step no more than half as long again as it is for one.
+   */
+  slotsPerWindow(): number {
+    const first = FIRST_WINDOWS[this.#handedOver];
+    if (first !== undefined) return first;
+    const cost = this.#handOvers.fit();
+    // Always the same size teaches nothing: now and then one of half the size.
+    if (!cost) return Math.max(SMALLEST_WINDOW, Math.floor(this.#lastWindow / 2));
+    if (cost.fixed <= 0) return SMALLEST_WINDOW;
+    if (cost.perPart <= 0) return LARGEST_WINDOW;
+    const slots = Math.round((LONGER_BY * cost.fixed) / cost.perPart);
+    return Math.min(LARGEST_WINDOW, Math.max(SMALLEST_WINDOW, slots));
+  }
+
+  handOver<T>(slots: number, work: () => Promise<T>): Promise<T> {
+    return this.#inTurn(work, (took) => {
+      this.#handedOver++;
+      this.#lastWindow = slots;
+      this.#handOvers.learn(slots, took);
+    });
   }
 
   #inTurn<T>(work: () => Promise<T>, learn: (took: number) => void): Promise<T> {

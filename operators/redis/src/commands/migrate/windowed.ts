@@ -70,8 +70,11 @@ class WindowedMove {
   }
 
   *#windows(slots: readonly number[]): Generator<readonly number[], void> {
-    const size = this.#pacing.slotsPerWindow;
-    for (let at = 0; at < slots.length; at += size) yield slots.slice(at, at + size);
+    for (let at = 0; at < slots.length; ) {
+      const size = this.#pacing.slotsPerWindow();
+      yield slots.slice(at, at + size);
+      at += size;
+    }
   }
 
   /** Several of these share one source of windows: one opens or hands over while another moves keys. */
@@ -171,7 +174,7 @@ class WindowedMove {
 
   async #handOverEmpty(slots: readonly number[]): Promise<void> {
     if (slots.length === 0) return;
-    await this.#pacing.step(() => handOver(this.#migration, slots));
+    await this.#pacing.handOver(slots.length, () => handOver(this.#migration, slots));
     this.#migration.tally.slots += slots.length;
     this.#handedOver.push(...slots);
   }
