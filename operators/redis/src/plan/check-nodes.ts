@@ -224,7 +224,7 @@ export function checkShards(view: ClusterView): readonly Finding[] {
         message: `CLUSTER SHARDS of ${nodeName(view, node.id)} places ${nodeNames(view, misplaced.value)} elsewhere than its CLUSTER NODES: clients that read it ask the wrong nodes`,
         nodes: [node.id, ...misplaced.value.filter((id) => id !== node.id)],
         remedy:
-          'It usually follows within seconds. If it stays, restart the nodes named, one after the other: shard ids are learnt anew.',
+          'It usually follows within seconds. If it stays, let the replicas named follow their primary anew: CLUSTER REPLICATE with its id, on each of them.',
       },
     ];
   });
