@@ -11,8 +11,11 @@ export interface CallOptions {
   readonly binary?: boolean;
   /** After this the call rejects with REDIS_TIMEOUT: whether it happened is unknown. Default 5000. */
   readonly timeoutMs?: number;
-  /** `bulk` has connections of its own, so that MIGRATE never delays a health read. Default `control`. */
-  readonly lane?: 'control' | 'bulk';
+  /**
+   * Each lane has a connection of its own: `bulk`, so that MIGRATE never delays a health read; `slots`, because Valkey 8
+   * and later hold a connection until the replicas have each SETSLOT. Default `control`.
+   */
+  readonly lane?: 'control' | 'bulk' | 'slots';
 }
 
 /**

@@ -85,7 +85,7 @@ export function connectRedis(options: ConnectOptions, ports: { readonly clock: C
     return connection;
   }
 
-  function connectionFor(endpoint: Endpoint, lane: 'control' | 'bulk'): Connection {
+  function connectionFor(endpoint: Endpoint, lane: NonNullable<CallOptions['lane']>): Connection {
     const key = `${lane} ${endpoint.host} ${endpoint.port}`;
     return connections.get(key) ?? open(endpoint, key);
   }

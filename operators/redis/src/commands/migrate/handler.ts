@@ -24,7 +24,7 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
   ]);
   const total = countSlots(surveyed.wanted);
   if (countSlots(surveyed.done) === total) return done;
-  const engine = chooseEngine(command, source, target);
+  const engine = chooseEngine(command, source, target, surveyed);
   const tally = new Tally(total);
   tally.slots = countSlots(surveyed.done);
   const migration: Migration = {
@@ -45,7 +45,7 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
 type Engine = 'atomic' | 'atomic-then-windowed' | 'by-size' | 'redis-atomic' | 'windowed';
 
 /** By what both servers can do, asked now; never by their version. */
-function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeReport): Engine {
+function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeReport, surveyed: Survey): Engine {
   const both = (ability: 'atomicMigration' | 'redisAtomicMigration') =>
     source.server.capabilities[ability] && target.server.capabilities[ability];
   switch (command.engine) {
@@ -54,7 +54,8 @@ function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeRep
     case 'auto':
       if (!both('atomicMigration')) return 'windowed';
       if (command.pace === 'fast' || Object.keys(source.keyspace).some(isNotFirst)) return 'atomic-then-windowed';
-      return 'by-size';
+      // With replicas every SETSLOT waits for them, on servers that have the atomic way: MIGRATE is no gentler then.
+      return hasReplicas(command, surveyed) ? 'atomic-then-windowed' : 'by-size';
     case 'atomic':
       if (both('atomicMigration')) return 'atomic';
       throw unsupported(command, 'CLUSTER MIGRATESLOTS');
@@ -62,6 +63,12 @@ function chooseEngine(command: MigrateSlots, source: NodeReport, target: NodeRep
       if (both('redisAtomicMigration')) return 'redis-atomic';
       throw unsupported(command, 'CLUSTER MIGRATION');
   }
+}
+
+function hasReplicas(command: MigrateSlots, surveyed: Survey): boolean {
+  return surveyed.source.others.some(
+    (line) => line.primaryId === command.source.id || line.primaryId === command.target.id,
+  );
 }
 
 function unsupported(command: MigrateSlots, what: string): Error {

@@ -52,7 +52,7 @@ async function sendAll(
   state: readonly string[],
 ): Promise<readonly Refused[]> {
   const { redis } = migration.context;
-  const options = { timeoutMs: SETSLOT_TIMEOUT_MS };
+  const options = { timeoutMs: SETSLOT_TIMEOUT_MS, lane: 'slots' } as const;
   const results = await Promise.allSettled(
     slots.map((slot) => redis.call(node.endpoint, setSlot(slot, ...state), options)),
   );

@@ -77,13 +77,21 @@ describe('the gentle pace', () => {
     const restOf = async (pingMs: number): Promise<number> => {
       const stage = new Stage();
       const pacing = pacingFor('gentle', stage.migration());
-      for (let n = 0; n < 20; n++) await pacing.run(stage.batch(20));
+      for (let n = 0; n < 200; n++) await pacing.run(stage.batch(2));
       stage.pingMs = pingMs;
       stage.slept = 0;
-      for (let n = 0; n < 20; n++) await pacing.run(stage.batch(20));
+      for (let n = 0; n < 200; n++) await pacing.run(stage.batch(2));
       return stage.slept;
     };
     assert.ok((await restOf(50)) > 4 * (await restOf(0.1)));
+  });
+
+  it('never rests so long that a busy machine brings the move to a stop', async () => {
+    const stage = new Stage();
+    const pacing = pacingFor('gentle', stage.migration());
+    stage.pingMs = 50;
+    for (let n = 0; n < 20; n++) await pacing.run(stage.batch(200));
+    assert.ok(stage.slept <= 20 * 50, `slept ${stage.slept} ms`);
   });
 
   it('hands over many slots at once where that costs no more than one, few where each costs', async () => {

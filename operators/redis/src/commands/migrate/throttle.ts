@@ -92,6 +92,8 @@ const FIRST_BYTES = 32_000;
 /** Rest after a batch, in multiples of its duration. */
 const LEAST_REST = 1.5;
 const MOST_REST = 16;
+/** However slow the servers answer: a rest of this length, and the move goes on. A busy machine must not bring it to a stop. */
+const LONGEST_REST_MS = 50;
 const PROBE_EVERY_MS = 100;
 /** A PING that takes this much longer than the quickest one seen means that clients wait, too. */
 const LATE_MS = 3;
@@ -176,7 +178,7 @@ class Gentle implements Pacing {
       await this.#probe();
       this.#owed += took * this.#rest;
       if (this.#owed >= SHORTEST_SLEEP_MS) {
-        const rest = this.#owed;
+        const rest = Math.min(LONGEST_REST_MS, this.#owed);
         this.#owed = 0;
         await clock.sleep(rest);
       }
