@@ -74,7 +74,7 @@ export class Ledger {
       this.#roles.set(server, { isPrimary: server.isPrimary, primaryId });
       if (!before) continue;
       if (server.isPrimary) this.#promoted(server, before.primaryId);
-      else if (before.isPrimary && this.#suffering.has(server)) this.#demoted(server, primaryId);
+      else if (before.isPrimary) this.#demoted(server, primaryId);
     }
   }
 
@@ -111,10 +111,14 @@ export class Ledger {
     if (former && this.#suffering.has(former)) this.#excuseDifferences(former, server);
   }
 
-  /** What it took in after it had been replaced and before it knew. */
+  /**
+   * What it took in after it had been replaced and before it knew. Or a primary that was dead comes back and takes its
+   * slots again: Valkey gives a node that finds a slot handed over to it a new epoch, which covers all its old slots.
+   */
   #demoted(server: ModelServer, primaryId: string | undefined): void {
     const successor = this.#model.servers.find((other) => other.id === primaryId);
-    if (successor) this.#excuseDifferences(server, successor);
+    if (!successor || !(this.#suffering.has(server) || this.#suffering.has(successor))) return;
+    this.#excuseDifferences(server, successor);
   }
 
   #excuseDifferences(former: ModelServer, successor: ModelServer): void {

@@ -142,7 +142,7 @@ const stages: Readonly<Record<Kind, Stage>> = {
       const check = () => {
         if (members() === all) throw new Violation('NOT_DELETED', `${victim.endpoint} is still known`);
       };
-      return { operation: deleteNodeOperation, request, goal: { members, check } };
+      return { operation: deleteNodeOperation, request, canBeAskedAgain: true, goal: { members, check } };
     },
   },
   add: {
@@ -224,9 +224,10 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
       const conflicting = job.goal?.conflict;
       const events = new ServerEvents(simulation, model, ledger, options.events ?? stage.events);
       const everybody = [...cluster.primaries, ...cluster.replicas];
+      const members = () => job.goal?.members?.() ?? everybody;
       const world: ToolWorld = {
         model,
-        seeds: (everybody.length > 0 ? everybody : cluster.fresh).map(endpointOf),
+        seeds: () => members().map(endpointOf),
         isCluster: () => model.servers.some((server) => server.self.slotCount > 0 && server.peers.size > 1),
         serversSuffered: () => events.happened,
         resumes: settings.resumes,
@@ -240,7 +241,6 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
       };
       const isWatched = kind !== 'create' && kind !== 'fix';
       keepTime(simulation, cluster);
-      const members = () => job.goal?.members?.() ?? everybody;
       const unrest = () => {
         const problem = problemOf(model, members());
         // A conflict stays until a person has chosen.
@@ -249,7 +249,7 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
         return problem === undefined ? undefined : `${problem}; ${world.said.slice(-4).join(' | ')}`;
       };
       return {
-        processes: [tool(world, job, options.parts ?? realParts), writer(model, ledger, world.seeds)],
+        processes: [tool(world, job, options.parts ?? realParts), writer(model, ledger, world.seeds())],
         faults: { horizonMs: 40_000, most: 5 },
         convergeMs: 300_000,
         maxSteps: 60_000,

@@ -1,5 +1,5 @@
 /** The tool under test as a person uses it: run it; after a crash resume from the journal; when it refuses, fix and go on. */
-import { type AnyHandler, localExecutor, ReeveError } from '@reeve/runtime';
+import { type AnyHandler, type Executor, localExecutor, ReeveError } from '@reeve/runtime';
 import { type Incarnation, type Process, SimulatedFault, Violation } from '@reeve/simulation';
 import type { RedisClusterModel } from '@reeve/simulation/redis';
 import type { RedisCommand } from '../../src/api/commands.ts';
@@ -28,11 +28,14 @@ export interface Job {
   readonly operation: Operation<unknown, unknown>;
   /** What a person asks for, seeing the cluster as it is now; undefined when it makes no sense any more. */
   request(): unknown;
+  /** Asking for it again when it was done makes sense: somebody was not there the first time. */
+  readonly canBeAskedAgain?: boolean;
 }
 
 export interface ToolWorld {
   readonly model: RedisClusterModel;
-  readonly seeds: readonly Endpoint[];
+  /** Addresses of members. */
+  seeds(): readonly Endpoint[];
   /** Whether servers were killed, cut off or failed over: then the operation may have to give up, cleanly. */
   serversSuffered(): boolean;
   /** Whether there is anything to fix: servers that know nobody are no broken cluster. */
@@ -68,7 +71,8 @@ class Person {
   readonly #world: ToolWorld;
   readonly #job: Job;
   readonly #parts: Parts;
-  readonly #environment: Environment;
+  readonly #redis: RedisPort;
+  readonly #executor: Executor<RedisCommand>;
   readonly #operation: Operation<unknown, unknown>;
 
   constructor(life: Incarnation, world: ToolWorld, job: Job, parts: Parts) {
@@ -77,13 +81,19 @@ class Person {
     this.#job = job;
     this.#parts = parts;
     this.#operation = parts.operation(job.operation);
-    const redis = parts.port(redisOf(life, world.model));
     const { clock, random } = life.ports;
-    this.#environment = {
-      redis,
+    this.#redis = parts.port(redisOf(life, world.model));
+    this.#executor = localExecutor<RedisCommand, RedisContext>(parts.handlers, { redis: this.#redis, clock, random });
+  }
+
+  /** For one run of the tool, given the addresses that a person would give now. */
+  #environment(): Environment {
+    const life = this.#life;
+    return {
+      redis: this.#redis,
       ports: life.ports,
-      executor: localExecutor<RedisCommand, RedisContext>(parts.handlers, { redis, clock, random }),
-      seeds: world.seeds,
+      executor: this.#executor,
+      seeds: this.#world.seeds(),
       signal: new AbortController().signal,
       waitLimitMs: 60_000,
       report: (event) => {
@@ -110,6 +120,9 @@ class Person {
       if (await this.#tolerantly(() => this.#isClean())) return;
       await this.#life.ports.clock.sleep(pauseAfter(round));
       await this.#tolerantly(() => this.#fix());
+      if (this.#job.canBeAskedAgain && this.#job.request() !== undefined) {
+        await this.#tolerantly(() => this.#life.ports.files.remove(JOURNAL).then(() => this.#attempt()));
+      }
     }
   }
 
@@ -132,7 +145,12 @@ class Person {
     if (isResuming && this.#world.resumes && this.#parts.readsJournal) {
       const stored = await openJournal(files, clock, JOURNAL);
       if (stored.reached) return this.#done('reached before');
-      const end = await resumeOperation(this.#operation, stored.journal.header.goal, this.#environment, stored.journal);
+      const end = await resumeOperation(
+        this.#operation,
+        stored.journal.header.goal,
+        this.#environment(),
+        stored.journal,
+      );
       if (end.status === 'reached') return this.#done('reached');
       // The cluster went another way: only a new request makes sense. Any other refusal may pass.
       const isOvertaken = end.status === 'refused' && end.refused.some(({ code }) => code === 'GOAL_OVERTAKEN');
@@ -151,10 +169,10 @@ class Person {
           kind: this.#operation.kind,
           goal: proposal.decided.goal,
           digest: proposal.digest,
-          seeds: this.#world.seeds,
+          seeds: this.#world.seeds(),
         }),
     };
-    const result = await runOperation(this.#operation, request, this.#environment, approval);
+    const result = await runOperation(this.#operation, request, this.#environment(), approval);
     if (result.status === 'reached' || result.status === 'nothing-to-do') return this.#done(result.status);
     this.#say(JSON.stringify({ ...result, view: undefined }));
     return this.#endsInConflict(result);
@@ -179,13 +197,13 @@ class Person {
       approve: async (proposal) => proposal.digest,
       begin: async () => undefined,
     };
-    const result = await runOperation(this.#parts.fix, {}, this.#environment, approval);
+    const result = await runOperation(this.#parts.fix, {}, this.#environment(), approval);
     this.#say(`fix: ${JSON.stringify({ ...result, view: undefined, proposal: undefined })}`);
     return this.#endsInConflict(result) || result.status === 'reached' || result.status === 'nothing-to-do';
   }
 
   async #isClean(): Promise<boolean> {
-    const { redis, ports, seeds } = this.#environment;
+    const { redis, ports, seeds } = this.#environment();
     const view = await observeCluster(redis, ports, seeds, { strayKeys: true });
     return isClean(checkCluster(view));
   }
