@@ -13,6 +13,8 @@ export interface Race {
   readonly ms: number;
   /** The client while the racer was at work. */
   readonly client: LoadReport;
+  /** Its p99 right before: what the machine does by itself. */
+  readonly idleP99: number;
   readonly lost: number;
 }
 
@@ -34,6 +36,7 @@ export async function race(product: Product, dataset: Dataset, racer: Racer): Pr
     };
     await client.ask({ order: 'start', options });
     await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
+    const idle = await client.ask<LoadReport>({ order: 'report' });
     const ms = await racer.race(stage, async () => {
       await client.ask({ order: 'report' }); // what was before does not count
     });
@@ -50,6 +53,7 @@ export async function race(product: Product, dataset: Dataset, racer: Racer): Pr
       racer: racer.name,
       ms,
       client: { ...during, errors: [...during.errors, ...after.errors] },
+      idleP99: idle.p99,
       lost: verified.wrong,
     };
   } finally {

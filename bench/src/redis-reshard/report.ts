@@ -56,7 +56,20 @@ function defaultOf(rows: readonly Row[], product: string, dataset: string): Row 
 export function printTable(races: readonly Race[], creations: Creations, startMs: number): void {
   const rows = rowsOf(races);
   const lines = [
-    ['server', 'dataset', 'tool', 'time', '× default', 'client p50', 'p99', 'max', 'redirects', 'errors', 'lost'],
+    [
+      'server',
+      'dataset',
+      'tool',
+      'time',
+      '× default',
+      'client p50',
+      'p99',
+      'idle p99',
+      'max',
+      'redirects',
+      'errors',
+      'lost',
+    ],
   ];
   for (const row of rows) {
     const base = defaultOf(rows, row.product, row.dataset);
@@ -69,6 +82,7 @@ export function printTable(races: readonly Race[], creations: Creations, startMs
       base ? `${(base.ms / row.ms).toFixed(1)}×` : '',
       `${median(row.races.map(({ client }) => client.p50)).toFixed(2)} ms`,
       `${row.p99.toFixed(1)} ms`,
+      `${median(row.races.map(({ idleP99 }) => idleP99)).toFixed(1)} ms`,
       `${median(row.races.map(({ client }) => client.max)).toFixed(0)} ms`,
       `${sum(({ client }) => client.moved)} MOVED ${sum(({ client }) => client.ask)} ASK ${sum(({ client }) => client.tryAgain)} TRYAGAIN`,
       String(sum(({ client }) => client.errors.length)),
