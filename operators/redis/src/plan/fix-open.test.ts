@@ -150,6 +150,11 @@ const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readon
     done: ['collect 5 p1→p0', 'collect 5 p2→p0'],
   },
   {
+    name: 'a bystander is marked migrating to a replica, which has the keys of its primary: nothing is collected from it',
+    nodes: { p0: { keys: { 5: 4 } }, p1: { migrating: openAt([5], idOf('p0r0')) }, p0r0: { keys: { 5: 4 } } },
+    done: ['collect 5 p1→p0'],
+  },
+  {
     name: 'two migrating to each other',
     nodes: {
       p0: { migrating: openAt([5], p1), keys: { 5: 4 } },

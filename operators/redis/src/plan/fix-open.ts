@@ -144,12 +144,19 @@ function settleOther(
     const why = `${name} has it already; the last step of the move is missing`;
     return [{ kind: 'migrate', source: id, target: owner, leaveOut, formerly: [], why }];
   }
-  if (migrating && (migrating.peer === owner || keysOn(facts, migrating.peer) > 0)) {
+  if (migrating && !leadsNowhere(view, facts, owner, migrating)) {
     // To close it would look like cutting off the keys at its peer; collecting nothing closes it all the same.
     if (ownerIsMigrating) return [];
     return [{ kind: 'collect', from: id, owner, why: `marked as migrating without need: ${name} owns it` }];
   }
   return [close(id, `marked as open without need: ${name} owns it and no key of it is here`)];
+}
+
+/** No key is at the other end of the mark: it is gone, or a primary without keys that gets none in this turn either. */
+function leadsNowhere(view: ClusterView, facts: SlotFacts, owner: NodeId, { node, peer }: Mark): boolean {
+  if (isGoneFor(view, node, peer)) return true;
+  const isPrimary = reportedPrimaries(view).some(({ id }) => id === peer);
+  return isPrimary && peer !== owner && keysOn(facts, peer) === 0;
 }
 
 /** Marks that only replicas still carry: they take no orders, but follow what their primary is told. */

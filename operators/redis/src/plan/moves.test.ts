@@ -194,6 +194,13 @@ test('an atomic migration that runs already is waited for, one of somebody else 
     own.waitingFor?.map(({ reason }) => reason),
     ['AtomicJob'],
   );
+  const nodes = handed(0, 3, '0-9');
+  const late = viewOf({ primaries: 4, nodes: { ...nodes, p0: { ...nodes['p0'], atomicJobs: [job(0, 3)] } } });
+  assert.deepEqual(
+    planMoves(goal, late, 0, []).waitingFor?.map(({ reason }) => reason),
+    ['AtomicJob'],
+    'the slots are there, but the job is not over',
+  );
   const foreign = planMoves(goal, viewOf({ primaries: 4, nodes: { p0: { atomicJobs: [job(0, 1)] } } }), 0, []);
   assert.deepEqual(
     foreign.refused?.map(({ code }) => code),

@@ -53,7 +53,7 @@ export function planMoves(
     subjects: [command.source.id, command.target.id],
   }));
   waiting.push(...work.unavailable);
-  const jobs = jobsOfGoal(view, work.pairs);
+  const jobs = jobsOfGoal(goal, view, work.pairs);
   for (const job of jobs) {
     if (running.some((command) => command.source.id === job.sourceId && command.target.id === job.targetId)) continue;
     waiting.push({
@@ -115,10 +115,14 @@ function* refusals(
   }
 }
 
-/** Atomic migrations that run already for pairs of this goal: left by a tool that was killed, to be waited for. */
-function jobsOfGoal(view: ClusterView, pairs: readonly MovePair[]) {
-  return atomicJobs(view).filter((job) =>
-    pairs.some((pair) => countSlots(intersectSlots(pair.slots, job.slots)) > 0 || samePair(pair, job)),
+/**
+ * Atomic migrations that run for this goal without a command of ours: left by a tool that was killed, or not quite over
+ * although the slots have arrived. Waited for in either case.
+ */
+function jobsOfGoal(goal: MoveGoal, view: ClusterView, pairs: readonly MovePair[]) {
+  const all = unionSlots(...goal.moves.map((move) => slotsFromText(move.slots)));
+  return atomicJobs(view).filter(
+    (job) => countSlots(intersectSlots(all, job.slots)) > 0 || pairs.some((pair) => samePair(pair, job)),
   );
 }
 
