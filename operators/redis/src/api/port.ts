@@ -13,9 +13,10 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /**
    * Each lane has a connection of its own: `bulk`, so that MIGRATE never delays a health read; `slots`, because Valkey 8
-   * and later hold a connection until the replicas have each SETSLOT. Default `control`.
+   * and later hold a connection until the replicas have each SETSLOT: several of them let many wait at once. Default
+   * `control`.
    */
-  readonly lane?: 'control' | 'bulk' | 'slots';
+  readonly lane?: 'control' | 'bulk' | `slots${number}`;
 }
 
 /**

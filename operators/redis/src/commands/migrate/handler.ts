@@ -16,6 +16,9 @@ import { moveWindowed } from './windowed.ts';
 /** Where CONFIG is denied: the server's default is 15 s; a third of it is safe for most who changed it. */
 const UNKNOWN_NODE_TIMEOUT_MS = 5_000;
 
+/** Connections for SETSLOTs that wait for replicas: so many wait at once. */
+const WAITING_LANES = 16;
+
 export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (command, context, signal) => {
   const [surveyed, source, target] = await Promise.all([
     survey(command, context),
@@ -34,6 +37,7 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
     tally,
     targetSeenBySource: seenBySource(command, surveyed),
     nodeTimeoutMs: Math.min(nodeTimeoutOf(source), nodeTimeoutOf(target)),
+    setslotLanes: [source, target].some(waitsForReplicas) && hasReplicas(command, surveyed) ? WAITING_LANES : 1,
   };
   const settled = move(migration, engine, surveyed, source).then(
     () => outcomeOf(migration),
@@ -41,6 +45,11 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
   );
   return { progress: () => tally.progress(), settled };
 });
+
+/** Valkey 8 made SETSLOT wait for replicas; no command or setting tells, so it is the product that counts. */
+function waitsForReplicas({ server }: NodeReport): boolean {
+  return server.product === 'valkey';
+}
 
 type Engine = 'atomic' | 'atomic-then-windowed' | 'by-size' | 'redis-atomic' | 'windowed';
 

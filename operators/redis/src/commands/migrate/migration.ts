@@ -15,6 +15,8 @@ export interface Migration {
   readonly targetSeenBySource: Endpoint;
   /** The shorter cluster-node-timeout of the two: a server that is blocked longer than this is failed over. */
   readonly nodeTimeoutMs: number;
+  /** How many connections share the SETSLOTs: one keeps them in one write, several let them wait for replicas together. */
+  readonly setslotLanes: number;
 }
 
 /** A slot that stays where it is although everything else goes on. */

@@ -52,9 +52,13 @@ async function sendAll(
   state: readonly string[],
 ): Promise<readonly Refused[]> {
   const { redis } = migration.context;
-  const options = { timeoutMs: SETSLOT_TIMEOUT_MS, lane: 'slots' } as const;
   const results = await Promise.allSettled(
-    slots.map((slot) => redis.call(node.endpoint, setSlot(slot, ...state), options)),
+    slots.map((slot, index) =>
+      redis.call(node.endpoint, setSlot(slot, ...state), {
+        timeoutMs: SETSLOT_TIMEOUT_MS,
+        lane: `slots${index % migration.setslotLanes}`,
+      }),
+    ),
   );
   const refused: Refused[] = [];
   for (const [index, result] of results.entries()) {

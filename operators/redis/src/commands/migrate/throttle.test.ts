@@ -34,6 +34,7 @@ class Stage {
       tally: new Tally(1),
       targetSeenBySource: command.target.endpoint,
       nodeTimeoutMs: 5000,
+      setslotLanes: 1,
     };
   }
 
