@@ -46,7 +46,9 @@ async function timed<Request, Goal>(
     seeds,
     signal: new AbortController().signal,
     report: (event) => {
-      if (event.event === 'ended') notes.push(`${event.command.type} ${event.status} ${event.message ?? ''}`);
+      const at = `${Math.round(performance.now() - began)} ms`;
+      if (event.event === 'ended') notes.push(`${at}: ${event.command.type} ${event.status} ${event.message ?? ''}`);
+      else if (event.event !== 'progress') notes.push(`${at}: ${event.event}`);
     },
   };
   const result = await runOperation(operation, request, environment, {
