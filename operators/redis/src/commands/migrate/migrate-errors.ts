@@ -38,6 +38,7 @@ export function explain(error: unknown, cause: Cause, migration: Migration): Ree
   const { source, target } = migration.command;
   switch (cause) {
     case 'broken-off':
+      if (isSilence(error)) return known; // it is the source that does not answer us
       return cannotGoOn(
         'MIGRATE_BROKEN_OFF',
         `${nameOf(source)} does not get keys across to ${nameOf(target)}: ${known.message}`,
