@@ -108,7 +108,7 @@ export class World {
   /** Until that many more writes were acknowledged: the cluster serves. */
   async moreTraffic(writes: number): Promise<void> {
     const { writes: before } = this.#running();
-    await until(`${writes} more writes`, () => this.#running().writes >= before + writes, { timeoutMs: 120_000 });
+    await until(`${writes} more writes`, () => this.#running().writes >= before + writes, { timeoutMs: 240_000 });
   }
 
   #running(): Traffic {
