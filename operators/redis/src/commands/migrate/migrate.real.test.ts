@@ -122,6 +122,7 @@ describe('migrate-slots on real servers', () => {
     ['redis', 'auto', 'gentle'],
     ['redis', 'auto', 'fast'],
     ['valkey', 'auto', 'gentle'],
+    ['valkey', 'auto', 'fast'],
     ['valkey', 'windowed', 'fast'],
   ];
   for (const [product, engine, pace] of paths) {
