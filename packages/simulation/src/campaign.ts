@@ -65,16 +65,20 @@ export interface EnumerateOptions extends CampaignOptions {
   readonly accidents?: readonly FaultKind[];
   /** Orders the effects; without it always the oldest first. */
   readonly seed?: number;
+  /** Only every `of`-th accident, from the `index`-th: several processes share the work. */
+  readonly share?: { readonly index: number; readonly of: number };
 }
 
 /** Counts in a quiet run how often an accident could happen, then lets it happen at the first, the second, … */
 export async function enumerateCrashes(scenario: Scenario, options: EnumerateOptions = {}): Promise<CampaignResult> {
   const campaign = new Campaign(scenario, options);
+  const order = options.seed === undefined ? {} : { seed: options.seed };
+  const { index, of } = options.share ?? { index: 0, of: 1 };
   for (const accident of options.accidents ?? (['crash-before', 'crash-after'] as const)) {
-    const quiet = oneAccident(accident, 0, options.seed);
+    const quiet = oneAccident(accident, 0, order);
     await campaign.add(`no ${accident}`, await simulate(scenario, { source: quiet }));
-    for (let nth = 1; nth <= quiet.chances && !campaign.isFull; nth++) {
-      const source = oneAccident(accident, nth, options.seed);
+    for (let nth = 1 + index; nth <= quiet.chances && !campaign.isFull; nth += of) {
+      const source = oneAccident(accident, nth, order);
       await campaign.add(`${accident} ${nth}`, await simulate(scenario, { source }));
     }
   }

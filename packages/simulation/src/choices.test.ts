@@ -27,7 +27,7 @@ test('a recorded list replays every answer of a seed', () => {
   fc.assert(
     fc.property(fc.nat(), fc.array(fc.integer({ min: 0, max: 9 })), (seed, asked) => {
       const ask = (choices: ReturnType<typeof seededChoices>) =>
-        asked.map((options) => (options === 0 ? choices.strike(accidents) : choices.pick(options)));
+        asked.map((options) => (options === 0 ? choices.strike('x', accidents) : choices.pick(options)));
       const seeded = seededChoices(seed);
       const answers = ask(seeded);
       const replayed = replayedChoices(listOf(seeded.made));
@@ -40,7 +40,7 @@ test('a recorded list replays every answer of a seed', () => {
 test('after the end of a list, and where an answer is impossible, the dull answer is given', () => {
   const choices = replayedChoices([5, 9]);
   assert.equal(choices.pick(3), 2);
-  assert.equal(choices.strike(accidents), 0);
+  assert.equal(choices.strike('x', accidents), 0);
   assert.equal(choices.pick(10), 0);
   assert.deepEqual(choices.made, [2, 0, 0]);
 });
@@ -49,16 +49,18 @@ test('a seed strikes with every kind it does not leave out, and a calm one never
   const struck = new Set<number>();
   for (let seed = 0; seed < 50; seed++) {
     const choices = seededChoices(seed, { effects: 100 });
-    for (let i = 0; i < 500; i++) struck.add(choices.strike(accidents));
+    for (let i = 0; i < 500; i++) struck.add(choices.strike('x', accidents));
     const calm = seededChoices(seed, { calm: true });
-    for (let i = 0; i < 500; i++) assert.equal(calm.strike(accidents), 0);
+    for (let i = 0; i < 500; i++) assert.equal(calm.strike('x', accidents), 0);
   }
   assert.deepEqual([...struck].sort(), [0, 1, 2, 3]);
 });
 
 test('one accident strikes once, at its time, and counts its chances', () => {
   const choices = oneAccident('crash', 2);
-  const answers = [['delay'], ['delay', 'crash'], ['crash'], ['crash']].map((names) => choices.strike(() => names));
+  const answers = [['delay'], ['delay', 'crash'], ['crash'], ['crash']].map((names) =>
+    choices.strike('x', () => names),
+  );
   assert.deepEqual(answers, [0, 0, 1, 0]);
   assert.equal(choices.chances, 3);
 });

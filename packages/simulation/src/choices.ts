@@ -10,16 +10,16 @@ import { type Prng, prng } from './random.ts';
 export interface Choices {
   /** One of `options` ways: 0 ≤ answer < `options`. */
   pick(options: number): number;
-  /** 0 = nothing happens; k = the k-th (from 1) of the named accidents, which are only computed when needed. */
-  strike(accidents: () => readonly string[]): number;
+  /**
+   * Whether an accident comes at an effect of this label: 0 = none; k = the k-th (from 1) of the named ones, which are
+   * only computed when needed.
+   */
+  strike(label: string, accidents: () => readonly string[]): number;
   /** The answers so far, without trailing zeros when read by `listOf`. */
   readonly made: readonly number[];
 }
 
-interface Source {
-  pick(options: number): number;
-  strike(accidents: () => readonly string[]): number;
-}
+type Source = Omit<Choices, 'made'>;
 
 function recorded(source: Source): Choices {
   const made: number[] = [];
@@ -30,13 +30,16 @@ function recorded(source: Source): Choices {
       if (options > 1) made.push(answer);
       return answer;
     },
-    strike(accidents) {
-      const answer = source.strike(accidents);
+    strike(label, accidents) {
+      const answer = source.strike(label, accidents);
       made.push(answer);
       return answer;
     },
   };
 }
+
+const NEW_LABEL_EFFECTS = 3;
+const NEW_LABEL_BOOST = 6;
 
 export interface Temper {
   /** About how many effects a quiet run has. Default 1000. */
@@ -48,11 +51,18 @@ export interface Temper {
 /**
  * Choices from a seed. Each seed has a temper of its own: how many accidents it would bring over a whole run (from
  * one in every second run to thirty in each) and which kinds are left out, because some bugs need a storm and others
- * a single accident near the end.
+ * a single accident near the end. The first effects of a label are struck more often than the hundredth: what a
+ * program does once would else hardly ever be hit.
  */
 export function seededChoices(seed: number, temper: Temper = {}): Choices {
   const random = prng(seed);
   const rate = temper.calm ? 0 : Math.min(0.5, (0.5 * 60 ** random.next()) / (temper.effects ?? 1_000));
+  const seen = new Map<string, number>();
+  const rateOf = (label: string) => {
+    const before = seen.get(label) ?? 0;
+    seen.set(label, before + 1);
+    return before < NEW_LABEL_EFFECTS ? rate * NEW_LABEL_BOOST : rate;
+  };
   const silenced = new Map<string, boolean>();
   const isSilenced = (kind: string) => {
     let answer = silenced.get(kind);
@@ -64,8 +74,8 @@ export function seededChoices(seed: number, temper: Temper = {}): Choices {
   };
   return recorded({
     pick: (count) => random.below(count),
-    strike(accidents) {
-      if (random.next() >= rate) return 0;
+    strike(label, accidents) {
+      if (random.next() >= rateOf(label)) return 0;
       const names = accidents();
       const kinds = [...new Set(names)].filter((name) => !isSilenced(name));
       if (kinds.length === 0) return 0;
@@ -85,20 +95,32 @@ export function replayedChoices(list: readonly number[]): Choices {
   const next = () => list[at++] ?? 0;
   return recorded({
     pick: (options) => Math.min(next(), options - 1),
-    strike(accidents) {
+    strike(_label, accidents) {
       const answer = next();
       return answer === 0 || answer > accidents().length ? 0 : answer;
     },
   });
 }
 
-/** No accidents but one: the `nth` (from 1) time that `accident` can happen, it does. `seed` orders the effects; without it oldest first. */
-export function oneAccident(accident: string, nth: number, seed?: number): Choices & { readonly chances: number } {
-  const order = seed === undefined ? undefined : prng(seed);
+export interface OneAccident {
+  /** Orders the effects; without it always the oldest first. */
+  readonly seed?: number;
+  /** Counts only effects of this label. */
+  readonly label?: string;
+}
+
+/** No accidents but one: the `nth` (from 1) time that `accident` can happen, it does. */
+export function oneAccident(
+  accident: string,
+  nth: number,
+  options: OneAccident = {},
+): Choices & { readonly chances: number } {
+  const order = options.seed === undefined ? undefined : prng(options.seed);
   let chances = 0;
   const choices = recorded({
     pick: (options) => order?.below(options) ?? 0,
-    strike(accidents) {
+    strike(label, accidents) {
+      if (options.label !== undefined && options.label !== label) return 0;
       const place = accidents().indexOf(accident) + 1;
       if (place > 0) chances++;
       return place > 0 && chances === nth ? place : 0;

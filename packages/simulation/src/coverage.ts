@@ -1,3 +1,13 @@
+export interface CoverageData {
+  readonly effects: readonly (readonly [label: string, count: number])[];
+  readonly accidents: readonly (readonly [
+    label: string,
+    row: readonly (readonly [accident: string, count: number])[],
+  ])[];
+  readonly possible: readonly (readonly [label: string, faults: readonly string[]])[];
+  readonly events: readonly string[];
+}
+
 /** Which accident struck which kind of effect, how often. A cell that could be reached and stayed empty was not tested. */
 export class Coverage {
   readonly #effects = new Map<string, number>();
@@ -36,6 +46,25 @@ export class Coverage {
       for (const [accident, count] of row) mine.set(accident, (mine.get(accident) ?? 0) + count);
       this.#accidents.set(label, mine);
     }
+  }
+
+  /** As plain data, to be sent to another process. */
+  toJSON(): CoverageData {
+    return {
+      effects: [...this.#effects],
+      accidents: [...this.#accidents].map(([label, row]) => [label, [...row]]),
+      possible: [...this.#possible].map(([label, faults]) => [label, [...faults]]),
+      events: [...this.#events],
+    };
+  }
+
+  static from(data: CoverageData): Coverage {
+    const coverage = new Coverage();
+    for (const [label, count] of data.effects) coverage.#effects.set(label, count);
+    for (const [label, row] of data.accidents) coverage.#accidents.set(label, new Map(row));
+    for (const [label, faults] of data.possible) coverage.#possible.set(label, new Set(faults));
+    for (const event of data.events) coverage.#events.add(event);
+    return coverage;
   }
 
   labels(): readonly string[] {

@@ -18,9 +18,9 @@ export {
   runSeeds,
   type SeedsOptions,
 } from './campaign.ts';
-export { type Choices, replayedChoices, seededChoices, weightOf } from './choices.ts';
+export { type Choices, oneAccident, replayedChoices, seededChoices, weightOf } from './choices.ts';
 export { EPOCH_MS } from './clock.ts';
-export { Coverage } from './coverage.ts';
+export { Coverage, type CoverageData } from './coverage.ts';
 export type { Disk } from './files.ts';
 export type { Incarnation } from './incarnation.ts';
 export { type Prng, prng } from './random.ts';

@@ -121,7 +121,7 @@ export class Scheduler {
       this.#coverage.possible(label, faults);
       if (this.#accidents.armed()) {
         let events: readonly WorldEvent[] = [];
-        const struck = this.choices.strike(() => {
+        const struck = this.choices.strike(label, () => {
           events = this.#accidents.events();
           return [...faults, ...events.map((event) => event.kind)];
         });
