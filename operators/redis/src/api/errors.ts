@@ -61,6 +61,11 @@ export const redisErrors = {
     meaning: 'What the operation waits for did not happen in time.',
     remedy: 'The message names what is waited for. Mend it, then go on with --resume and the journal file.',
   },
+  NO_EFFECT: {
+    meaning: 'A command succeeded again and again without the cluster becoming what it was for.',
+    remedy:
+      'For MEET: look whether the cluster bus ports (port + 10000) are open between all nodes. Then go on with --resume.',
+  },
   ALWAYS_STALE: {
     meaning: 'The cluster changed again and again under a command, so that its evidence never held.',
     remedy: 'Find out who else changes the cluster (another tool, failovers), then go on with --resume.',

@@ -1,8 +1,10 @@
-import { done, failed } from '@reeve/runtime';
+import { done, failed, type Outcome } from '@reeve/runtime';
 import type { ForgetNode } from '../api/commands.ts';
 import { RedisReplyError } from '../api/port.ts';
 import { countSlots } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
+import { parseInfo } from '../observe/parse.ts';
+import type { RedisContext } from './context.ts';
 import {
   ask,
   askTolerant,
@@ -31,6 +33,23 @@ function proveEveryoneAsked(command: ForgetNode, tables: readonly NodeTable[]): 
     .flatMap((table) => table.others)
     .find((line) => !asked.has(line.id) && !line.flags.some((flag) => flag === 'fail' || flag === 'noaddr'));
   if (missed) throw new StaleEvidence(`${missed.id.slice(0, 8)} is a member too and would not be asked to forget`);
+}
+
+/**
+ * A replica that is reset empties its memory, but not its append-only file: after a restart the keys would be back, in
+ * a node that may own other slots by then.
+ */
+async function rewriteLog(context: RedisContext, node: NodeRef): Promise<Outcome> {
+  const info = parseInfo(String(await ask(context, node, ['INFO', 'persistence'])));
+  if (info.aof_enabled !== '1') return done;
+  try {
+    await ask(context, node, ['BGREWRITEAOF']);
+    return done;
+  } catch (error) {
+    if (!(error instanceof RedisReplyError)) throw error;
+    const note = `${nameOf(node)} is forgotten and reset, but run BGREWRITEAOF on it before it is used again: ${error.message}`;
+    return { status: 'done', note };
+  }
 }
 
 /**
@@ -70,6 +89,7 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (co
       if (!(error instanceof RedisReplyError)) throw error;
       return { status: 'done', note: `${nameOf(node)} is forgotten, but refused its reset: ${error.message}` };
     }
+    return rewriteLog(context, node);
   }
   return done;
 });

@@ -43,6 +43,8 @@ const DEFAULT_WAIT_LIMIT_MS = 120_000;
 const DEFAULT_FAILURE_LIMIT = 5;
 /** A stale command costs nothing and is planned anew, but not for ever. */
 const STALE_LIMIT = 50;
+/** Nor does a command that is done again and again and changes nothing: a MEET whose bus port is blocked. */
+const REPEAT_LIMIT = 300;
 
 interface Running {
   readonly number: number;
@@ -56,10 +58,15 @@ interface Running {
 class Attempts {
   readonly #failures = new Map<string, number>();
   stales = 0;
+  readonly #repeats = new Map<string, number>();
+  /** How often the command noted last was done in this run. */
+  repeats = 0;
 
   note(command: RedisCommand, outcome: Outcome): number {
     const name = canonicalJson({ ...command, why: '' });
     if (outcome.status === 'done') {
+      this.repeats = (this.#repeats.get(name) ?? 0) + 1;
+      this.#repeats.set(name, this.repeats);
       this.stales = 0;
       this.#failures.delete(name);
       return 0;
@@ -242,6 +249,12 @@ class Pursuit<Request, Goal> {
     const failures = this.#attempts.note(command, outcome);
     if (outcome.status === 'failed' && failures >= (this.#environment.failureLimit ?? DEFAULT_FAILURE_LIMIT)) {
       return { code: outcome.code, message: `${command.type} failed ${failures} times: ${outcome.message}` };
+    }
+    if (outcome.status === 'done' && this.#attempts.repeats >= REPEAT_LIMIT) {
+      return {
+        code: 'NO_EFFECT',
+        message: `${command.type} was done ${REPEAT_LIMIT} times and changed nothing: ${command.why}`,
+      };
     }
     if (outcome.status === 'stale' && this.#attempts.stales >= STALE_LIMIT) {
       return { code: 'ALWAYS_STALE', message: `the cluster keeps changing under ${command.type}: ${outcome.message}` };

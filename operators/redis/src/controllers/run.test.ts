@@ -181,6 +181,12 @@ test('a command that is always stale ends the run', async () => {
   assert.equal(result.status === 'stopped' && result.code, 'ALWAYS_STALE');
 });
 
+test('a command that is done again and again without effect ends the run', async () => {
+  const environment = environmentWith(async () => done);
+  const result = await runOperation(bumping(new Set()), { wanted: ['a'] }, environment, yes);
+  assert.equal(result.status === 'stopped' && result.code, 'NO_EFFECT');
+});
+
 test('a wait has a limit and says what was waited for', async () => {
   const environment = environmentWith(async () => done, { waitLimitMs: 10_000 });
   const waiting = bumping(new Set(), () => ({

@@ -8,6 +8,7 @@ import { type InFlight, type Plan, type Refusal, reached, type Waiting } from '@
 import type { Engine, MigrateSlots, Pace, RedisCommand } from '../api/commands.ts';
 import { countSlots, formatSlots, intersectSlots, minusSlots, type SlotRanges, unionSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeRef } from '../api/view.ts';
+import { closeCarriedMarks } from './moves-carried.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
 import { type MovePair, remainingWork } from './moves-remaining.ts';
 import { atomicJobs, inDoubt, mainCluster, slotsFromText, unreadMembers } from './moves-view.ts';
@@ -74,8 +75,16 @@ export function planMoves(
   if (commands.length === 0 && running.length === 0 && jobs.length === 0) {
     waiting.push(...settling(view, work.ownerless, work.unsettled, work.disagreeing));
   }
-  if (commands.length === 0 && waiting.length === 0) return reached;
+  if (commands.length === 0 && waiting.length === 0) {
+    const carried = closeCarriedMarks(view, goalSlots(goal));
+    if (carried.length > 0) return { commands: carried, wakeAt: now + LOOK_AGAIN_MS };
+    return reached;
+  }
   return { commands, wakeAt: now + LOOK_AGAIN_MS, ...(waiting.length > 0 ? { waitingFor: waiting } : {}) };
+}
+
+function goalSlots(goal: MoveGoal): SlotRanges {
+  return unionSlots(...goal.moves.map((move) => slotsFromText(move.slots)));
 }
 
 function* refusals(
@@ -101,7 +110,7 @@ function* refusals(
       subjects: [id],
     };
   }
-  const all = unionSlots(...goal.moves.map((move) => slotsFromText(move.slots)));
+  const all = goalSlots(goal);
   const nodes = new Set(goal.moves.flatMap((move) => [move.source, move.target]));
   for (const ids of Object.values(goal.standIns ?? {})) for (const id of ids) nodes.add(id);
   for (const job of atomicJobs(view)) {
