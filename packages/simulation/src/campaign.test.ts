@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Files } from '@reeve/runtime';
 import { type RecordedFailure, replay, runSeeds } from './campaign.ts';
 import { weightOf } from './choices.ts';
-import { Coverage } from './coverage.ts';
+import { Coverage, type CoverageData } from './coverage.ts';
 import { simulate } from './run.ts';
 import { shrink } from './shrink.ts';
 import { type Scenario, Violation } from './world.ts';
@@ -122,7 +122,7 @@ test('coverage counts every fault at every effect and names the empty cells', as
   assert.equal(runs, 30);
   const cells = coverage.emptyCells().map(({ label, accident }) => `${label} ${accident}`);
   assert.ok(cells.includes('give crash-after') || coverage.count('give', 'crash-after') > 0);
-  assert.equal(Coverage.from(JSON.parse(JSON.stringify(coverage))).table(), coverage.table());
+  assert.equal(Coverage.from(JSON.parse(JSON.stringify(coverage)) as CoverageData).table(), coverage.table());
   const table = coverage.table().split('\n');
   assert.match(table[0] ?? '', /^effect +count +crash-after +crash-before +delay +fail-after +fail-before$/);
   assert.match(table.find((row) => row.startsWith('restart')) ?? '', /^restart +\d+( +·){5}$/);

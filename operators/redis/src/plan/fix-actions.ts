@@ -25,6 +25,30 @@ export interface SlotDecision {
   readonly action: SlotAction;
 }
 
+function changedBy(action: SlotAction): readonly NodeId[] {
+  switch (action.kind) {
+    case 'claim':
+      return [action.owner, ...action.releaseFrom];
+    case 'migrate':
+      return [action.source, action.target];
+    case 'collect':
+      return [action.from];
+    case 'close':
+      return [action.node];
+  }
+}
+
+/** Commands of one turn go out together: of two actions for one slot that change the same node, the second waits a turn. */
+export function withoutClashes(actions: readonly SlotAction[]): readonly SlotAction[] {
+  const changed = new Set<NodeId>();
+  return actions.filter((action) => {
+    const nodes = changedBy(action);
+    if (nodes.some((id) => changed.has(id))) return false;
+    for (const id of nodes) changed.add(id);
+    return true;
+  });
+}
+
 const ORDER: readonly SlotAction['kind'][] = ['claim', 'migrate', 'collect', 'close'];
 
 /** Equal actions for different slots are one command. In a fixed order. */

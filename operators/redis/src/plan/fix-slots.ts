@@ -3,7 +3,7 @@ import type { Waiting } from '@reeve/runtime';
 import type { RedisCommand } from '../api/commands.ts';
 import { countSlots, formatSlots, hasSlot, type SlotRanges } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
-import { commandsOf, type SlotDecision } from './fix-actions.ts';
+import { commandsOf, type SlotDecision, withoutClashes } from './fix-actions.ts';
 import { slotDamage, type SlotFacts } from './fix-facts.ts';
 import { closeCarried, settleOpen } from './fix-open.ts';
 import { claimByKeys, claimEmpty, settleSeveral } from './fix-owners.ts';
@@ -35,7 +35,7 @@ export function repairSlots(view: ClusterView, givenUp: readonly NodeId[], inHan
     const verdict = settleOpen(view, facts, owner, givenUp);
     if (verdict.waiting) waiting.push(verdict.waiting);
     const actions = verdict.actions.length > 0 ? verdict.actions : closeCarried(view, facts);
-    for (const action of actions) decisions.push({ slot, action });
+    for (const action of withoutClashes(actions)) decisions.push({ slot, action });
   };
   for (const facts of damage.slots) if (!hasSlot(inHand, facts.slot)) decide(facts);
   decisions.push(...claimEmpty(view, empty));
