@@ -10,7 +10,8 @@ import { type ClusterView, type Endpoint, formatEndpoint } from '../../src/api/v
 import type { RedisContext } from '../../src/commands/context.ts';
 import type { DeleteNodeGoal } from '../../src/plan/delete-node.ts';
 import { slotsFrom } from './cluster.ts';
-import { type Kind, realParts } from './scenarios.ts';
+import type { Kind } from './kinds.ts';
+import { realParts } from './scenarios.ts';
 import type { Parts } from './tool.ts';
 
 export interface PlantedBug {

@@ -3,8 +3,9 @@ import { type AnyHandler, type Executor, localExecutor, ReeveError } from '@reev
 import { type Incarnation, type Process, SimulatedFault, Violation } from '@reeve/simulation';
 import type { RedisClusterModel } from '@reeve/simulation/redis';
 import type { RedisCommand } from '../../src/api/commands.ts';
+import type { FindingCode } from '../../src/api/findings.ts';
 import type { Operation } from '../../src/api/operation.ts';
-import type { RedisPort } from '../../src/api/port.ts';
+import type { Arg, RedisPort } from '../../src/api/port.ts';
 import type { Endpoint } from '../../src/api/view.ts';
 import type { RedisContext } from '../../src/commands/context.ts';
 import type { Environment } from '../../src/controllers/environment.ts';
@@ -42,6 +43,8 @@ export interface ToolWorld {
   isCluster(): boolean;
   /** After a crash: resume from the journal, or run the command again as if there were none. */
   readonly resumes: boolean;
+  /** Called when the tool sends a command that empties a server. */
+  onFlush(command: string): void;
   /** Set when the tool said that there are two values of one key. */
   inConflict: boolean;
   /** Called when the operation has just said that it reached its goal. */
@@ -55,6 +58,7 @@ export interface ToolWorld {
 const JOURNAL = 'journal';
 const PAUSE_MS = 1_000;
 const MOST_ROUNDS = 20;
+const PASSING: readonly FindingCode[] = ['NODE_UNREACHABLE', 'NODE_SUSPECTED', 'NODE_FAILED', 'PLACEMENT'];
 /** People lose patience slowly. */
 const pauseAfter = (round: number) => PAUSE_MS * Math.min(round, 6);
 
@@ -63,6 +67,25 @@ export function tool(world: ToolWorld, job: Job, parts: Parts): Process {
     name: 'tool',
     restartAfterMs: 300,
     run: (life) => new Person(life, world, job, parts).work(),
+  };
+}
+
+/** Nothing is ever flushed, for whatever good reason. */
+function watched(port: RedisPort, world: ToolWorld): RedisPort {
+  const look = (args: readonly Arg[]) => {
+    const command = args.slice(0, 2).join(' ').toUpperCase();
+    if (/^FLUSH|^CLUSTER FLUSHSLOTS/.test(command)) world.onFlush(command);
+  };
+  return {
+    ...port,
+    call(endpoint, args, options) {
+      look(args);
+      return port.call(endpoint, args, options);
+    },
+    transaction(endpoint, commands, options) {
+      for (const args of commands) look(args);
+      return port.transaction(endpoint, commands, options);
+    },
   };
 }
 
@@ -82,7 +105,7 @@ class Person {
     this.#parts = parts;
     this.#operation = parts.operation(job.operation);
     const { clock, random } = life.ports;
-    this.#redis = parts.port(redisOf(life, world.model));
+    this.#redis = parts.port(watched(redisOf(life, world.model), world));
     this.#executor = localExecutor<RedisCommand, RedisContext>(parts.handlers, { redis: this.#redis, clock, random });
   }
 
@@ -111,7 +134,7 @@ class Person {
         throw new Violation('GAVE_UP', `the operation does not get through: ${this.#world.said.slice(-6).join(' | ')}`);
       }
       await this.#life.ports.clock.sleep(pauseAfter(round));
-      if (this.#world.isCluster()) await this.#tolerantly(() => this.#fix());
+      if (await this.#tolerantly(() => this.#needsFix())) await this.#tolerantly(() => this.#fix());
       if (this.#world.inConflict) return;
     }
     // What accidents to servers leave behind is no fault of the operation; a person sees it in a check and mends it.
@@ -206,6 +229,14 @@ class Person {
     const { redis, ports, seeds } = this.#environment();
     const view = await observeCluster(redis, ports, seeds, { strayKeys: true });
     return isClean(checkCluster(view));
+  }
+
+  /** A person looks before calling for a fix: nodes that are only down come back by themselves. */
+  async #needsFix(): Promise<boolean> {
+    if (!this.#world.isCluster()) return false;
+    const { redis, ports, seeds } = this.#environment();
+    const findings = checkCluster(await observeCluster(redis, ports, seeds, {}));
+    return findings.some(({ code, severity }) => severity !== 'info' && !PASSING.includes(code));
   }
 
   #say(text: string): void {

@@ -1,0 +1,38 @@
+/** 500 seeds on every `npm test`; `npm run bench -- simulation` runs 10,000. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { type RecordedFailure, replay } from '@reeve/simulation';
+import { runCrew, seedPieces } from './crew.ts';
+import type { Kind } from './kinds.ts';
+import { redisScenario } from './scenarios.ts';
+
+const SEEDS = 500;
+const PIECE = 23;
+const regressions = new URL('./regressions/', import.meta.url);
+
+test('500 seeds of every operation: nothing is lost, everything comes to rest', async (t) => {
+  const { findings, runs, steps, accidents, coverage } = await runCrew(seedPieces(SEEDS, PIECE));
+  t.diagnostic(`${runs} runs, ${steps} steps, ${accidents} accidents`);
+  assert.deepEqual(findings, []);
+  assert.ok(runs >= SEEDS);
+  // The seeds did reach what they are there for.
+  for (const label of ['MIGRATE', 'CLUSTER SETSLOT NODE', 'CLUSTER MEET', 'CLUSTER FORGET', 'files.append']) {
+    assert.ok(coverage.count(label) > 0, `no run came to ${label}`);
+  }
+  for (const accident of ['crash-before', 'crash-after', 'fail-after', 'delay', 'kill-server', 'failover']) {
+    const hits = coverage.labels().reduce((sum, label) => sum + coverage.count(label, accident), 0);
+    assert.ok(hits > 0, `no run had a ${accident}`);
+  }
+});
+
+describe('runs that failed once', async () => {
+  const names = (await readdir(regressions)).filter((name) => name.endsWith('.json'));
+  for (const name of names) {
+    const recorded = JSON.parse(await readFile(new URL(name, regressions), 'utf8')) as RecordedFailure;
+    test(`${name}: ${recorded.code} does not come again`, async () => {
+      const kind = recorded.scenario.replace('redis-', '') as Kind;
+      assert.equal((await replay(redisScenario(kind), recorded)).failure, undefined);
+    });
+  }
+});

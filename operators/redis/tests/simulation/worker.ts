@@ -1,0 +1,91 @@
+/** Does one piece of work of a campaign and prints the result as JSON: `node worker.ts '{"work": …}'`. */
+import { systemFiles } from '@reeve/runtime';
+import { type CampaignResult, Coverage, enumerateCrashes, oneAccident, runSeeds, simulate } from '@reeve/simulation';
+import type { Finding, Piece, PieceResult } from './crew.ts';
+import { plantedBugs } from './planted.ts';
+import { redisScenario } from './scenarios.ts';
+
+/** Runs spent on making a failing list shorter. */
+const SHRINK_RUNS = 40;
+const STOP_AFTER = 3;
+/** Seeds and places tried to bring one accident to one label. */
+const CELL_SEEDS = 12;
+
+process.stdout.write(JSON.stringify(await resultOf(JSON.parse(process.argv[2] ?? '') as Piece)));
+
+async function resultOf(piece: Piece): Promise<PieceResult> {
+  switch (piece.work) {
+    case 'seeds': {
+      const { kind, from, count } = piece;
+      return summary(await runSeeds(redisScenario(kind), { from, count, ...optionsOf(piece.folder) }), kind);
+    }
+    case 'crashes': {
+      const { kind, index, of } = piece;
+      // Servers are well: here only the tool dies, at every single effect.
+      const scenario = redisScenario(kind, { events: [] });
+      return summary(await enumerateCrashes(scenario, { share: { index, of }, ...optionsOf(piece.folder) }), kind);
+    }
+    case 'cell':
+      return fillCell(piece);
+    case 'bug':
+      return huntBug(piece.number, piece.seeds);
+  }
+}
+
+function optionsOf(folder: string | undefined) {
+  const limits = { maxRuns: SHRINK_RUNS, stopAfter: STOP_AFTER };
+  return folder === undefined ? limits : { ...limits, record: { files: systemFiles, folder } };
+}
+
+function summary(result: CampaignResult, name: string): PieceResult {
+  return {
+    runs: result.runs,
+    steps: result.steps,
+    accidents: result.accidents,
+    findings: result.failures.map(({ origin, failure, file }) => ({
+      origin: `${name}, ${origin}`,
+      code: failure.code,
+      message: failure.message,
+      ...(file === undefined ? {} : { file }),
+    })),
+    coverage: result.coverage.toJSON(),
+  };
+}
+
+async function fillCell({ kind, label, accident }: Extract<Piece, { work: 'cell' }>): Promise<PieceResult> {
+  const coverage = new Coverage();
+  const findings: Finding[] = [];
+  let [runs, steps, accidents] = [0, 0, 0];
+  for (let seed = 0; seed < CELL_SEEDS && coverage.count(label, accident) === 0; seed++) {
+    const result = await simulate(redisScenario(kind), { source: oneAccident(accident, 1, { seed, label }) });
+    coverage.add(result.coverage);
+    runs++;
+    steps += result.steps;
+    accidents += result.accidents;
+    if (result.failure) {
+      const { code, message } = result.failure;
+      findings.push({ origin: `${kind}, ${accident} at ${label}, seed ${seed}`, code, message });
+    }
+  }
+  return { runs, steps, accidents, findings, coverage: coverage.toJSON() };
+}
+
+/** A bug counts as found when a seed fails with it and passes without it. */
+async function huntBug(number: number, seeds: number): Promise<PieceResult> {
+  const bug = plantedBugs[number];
+  const coverage = new Coverage();
+  let [runs, steps, accidents] = [0, 0, 0];
+  for (let seed = 0; bug && seed < seeds; seed++) {
+    for (const kind of bug.kinds) {
+      const result = await simulate(redisScenario(kind, { parts: bug.parts }), { seed });
+      runs++;
+      steps += result.steps;
+      accidents += result.accidents;
+      if (!result.failure || (await simulate(redisScenario(kind), { seed })).failure) continue;
+      const { code, message } = result.failure;
+      const finding = { origin: `${kind}, seed ${seed}`, code, message };
+      return { runs, steps, accidents, findings: [finding], coverage: coverage.toJSON() };
+    }
+  }
+  return { runs, steps, accidents, findings: [], coverage: coverage.toJSON() };
+}
