@@ -105,7 +105,7 @@ export function deal<T>(items: readonly T[], hands: number): readonly (readonly 
 
 function runBatch(files: readonly string[]): Promise<Counts | undefined> {
   return new Promise((resolve, reject) => {
-    const child = fork(fileURLToPath(new URL('./batch.ts', import.meta.url)), [...files], {
+    const child = fork(fileURLToPath(new URL('./batch-testing.ts', import.meta.url)), [...files], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {
