@@ -1,4 +1,4 @@
-/** What a step costs: so much at all and so much for each of its parts, learnt from steps of different sizes. */
+/** A step costs so much at all and so much for each of its parts. What a part adds is learnt from steps of different sizes. */
 
 /** How much less an observation counts with each later one. */
 const FORGETTING = 0.9;
@@ -20,11 +20,10 @@ export class Line {
     this.#xy = this.#xy * FORGETTING + parts * cost;
   }
 
-  /** Undefined when no steps of different sizes were seen lately. */
-  fit(): { readonly fixed: number; readonly perPart: number } | undefined {
+  /** What each part adds; undefined when no steps of different sizes were seen lately. */
+  perPart(): number | undefined {
     const spread = this.#weight * this.#xx - this.#x * this.#x;
     if (spread <= LEAST_SPREAD * this.#weight * this.#xx) return undefined;
-    const perPart = (this.#weight * this.#xy - this.#x * this.#y) / spread;
-    return { fixed: (this.#y - perPart * this.#x) / this.#weight, perPart };
+    return (this.#weight * this.#xy - this.#x * this.#y) / spread;
   }
 }

@@ -90,7 +90,7 @@ const LARGEST_BYTES = 1_000_000;
 const FIRST_BYTES = 32_000;
 
 /** Rest after a batch, in multiples of its duration. */
-const LEAST_REST = 1.5;
+const LEAST_REST = 2.5;
 const MOST_REST = 16;
 /** However slow the servers answer: a rest of this length, and the move goes on. A busy machine must not bring it to a stop. */
 const LONGEST_REST_MS = 50;
@@ -101,9 +101,10 @@ const LATE_MS = 3;
 const SHORTEST_SLEEP_MS = 1;
 
 /** Different sizes at the start, to learn from. */
-const FIRST_WINDOWS: readonly number[] = [4, 16, 8, 24];
-const SMALLEST_WINDOW = 8;
-const LONGER_BY = 0.5;
+const FIRST_WINDOWS: readonly number[] = [4, 12, 2, 8];
+const SMALLEST_WINDOW = 4;
+/** What the slots of a window may cost the nodes together when they change hands. */
+const HAND_OVER_MS = 0.25;
 
 class Gentle implements Pacing {
   readonly windows = 1;
@@ -137,20 +138,18 @@ class Gentle implements Pacing {
   }
 
   /**
-   * On some servers every slot that changes hands costs all nodes a look through all slots (some 60 µs on Redis 7), on
-   * others next to nothing beside the write of nodes.conf that a window needs anyway. So the size is learnt: as many
-   * slots as make the step no more than half as long again as it is for one.
+   * On some servers every slot that changes hands costs all nodes a look through all slots (some 60 µs on Redis 7), in one
+   * go for all slots of a window, and other pairs hand over at the same time. On others it costs next to nothing beside
+   * the write of nodes.conf that a window needs anyway. So the cost of a slot is learnt.
    */
   slotsPerWindow(): number {
     const first = FIRST_WINDOWS[this.#handedOver];
     if (first !== undefined) return first;
-    const cost = this.#handOvers.fit();
+    const perSlot = this.#handOvers.perPart();
     // Always the same size teaches nothing: now and then one of half the size.
-    if (!cost) return Math.max(SMALLEST_WINDOW, Math.floor(this.#lastWindow / 2));
-    if (cost.fixed <= 0) return SMALLEST_WINDOW;
-    if (cost.perPart <= 0) return LARGEST_WINDOW;
-    const slots = Math.round((LONGER_BY * cost.fixed) / cost.perPart);
-    return Math.min(LARGEST_WINDOW, Math.max(SMALLEST_WINDOW, slots));
+    if (perSlot === undefined) return Math.max(SMALLEST_WINDOW, Math.floor(this.#lastWindow / 2));
+    if (perSlot <= 0) return LARGEST_WINDOW;
+    return Math.min(LARGEST_WINDOW, Math.max(SMALLEST_WINDOW, Math.round(HAND_OVER_MS / perSlot)));
   }
 
   handOver<T>(slots: number, work: () => Promise<T>): Promise<T> {
