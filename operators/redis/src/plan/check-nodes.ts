@@ -220,7 +220,7 @@ export function checkShards(view: ClusterView): readonly Finding[] {
     return [
       {
         code: 'SHARDS_DIFFER',
-        severity: 'degraded',
+        severity: 'info',
         message: `CLUSTER SHARDS of ${nodeName(view, node.id)} places ${nodeNames(view, misplaced.value)} elsewhere than its CLUSTER NODES: clients that read it ask the wrong nodes`,
         nodes: [node.id, ...misplaced.value.filter((id) => id !== node.id)],
         remedy:

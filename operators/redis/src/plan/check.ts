@@ -13,7 +13,7 @@
  * | KEYS_OUTSIDE_SLOT | broken when there are any (nobody can read them), info when it was not looked for |
  * | SLOT_OPEN | degraded: served, but a move is unfinished |
  * | ROLES_DIFFER, EPOCH_COLLISION | degraded |
- * | SHARDS_DIFFER | degraded: clients that read CLUSTER SHARDS are sent elsewhere |
+ * | SHARDS_DIFFER | info: shard ids follow roles by gossip, seconds later on a new cluster; clients that read them try other nodes meanwhile |
  * | MEMBERSHIP_DIFFERS | degraded; info for the rest of a handshake with a node that is known already |
  * | ADDRESS_CHANGED | degraded while a link to the old address is down, else info (two addresses that both work) |
  * | REPLICA_LINK_DOWN | degraded |
