@@ -103,21 +103,30 @@ export async function waitUntilAgreed(servers: readonly Server[], timeoutMs = 60
     'all nodes agree and replication links are up',
     async () => {
       const pictures = new Set<string>();
-      for (const server of servers) {
-        if (!String(await server.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) return false;
-        const replication = String(await server.call('INFO', 'replication'));
-        if (replication.includes('role:slave') && !replication.includes('master_link_status:up')) return false;
-        const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
-        if (lines.some((line) => line.flags.some((flag) => ['handshake', 'fail', 'fail?', 'noaddr'].includes(flag))))
-          return false;
-        if (lines.some((line) => !line.linkUp && !line.myself)) return false;
-        const parts = lines.map(
-          ({ id, role, primaryId, epoch, slotText }) => `${id} ${role} ${primaryId} ${epoch} ${slotText}`,
-        );
-        pictures.add(parts.sort().join('\n'));
-      }
-      return pictures.size === 1;
+      for (const server of servers) pictures.add(await pictureOf(server));
+      if (pictures.size > 1) throw new Error(`views differ:\n${[...pictures].join('\n--\n')}`);
+      return true;
     },
     { timeoutMs, everyMs: 50 },
   );
+}
+
+/** Members, roles, slots and epochs as one node sees them. Throws what is not well, so that a wait that fails can say it. */
+async function pictureOf(server: Server): Promise<string> {
+  const name = `${server.endpoint.host}:${server.endpoint.port}`;
+  const text = String(await server.call('CLUSTER', 'NODES'));
+  if (!String(await server.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
+    throw new Error(`cluster_state of ${name} is not ok:\n${text}`);
+  }
+  const replication = String(await server.call('INFO', 'replication'));
+  if (replication.includes('role:slave') && !replication.includes('master_link_status:up')) {
+    throw new Error(`the link of ${name} to its primary is down:\n${replication}`);
+  }
+  const lines = parseNodes(text);
+  const unwell = ['handshake', 'fail', 'fail?', 'noaddr'];
+  if (lines.some(({ flags, linkUp, myself }) => flags.some((flag) => unwell.includes(flag)) || !(linkUp || myself))) {
+    throw new Error(`not all is well for ${name}:\n${text}`);
+  }
+  const parts = lines.map((line) => `${line.id} ${line.role} ${line.primaryId} ${line.epoch} ${line.slotText}`);
+  return parts.sort().join('\n');
 }
