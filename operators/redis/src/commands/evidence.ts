@@ -84,6 +84,8 @@ export interface NodeTable {
   readonly self: NodeLine;
   /** Lines about others that are more than a handshake. */
   readonly others: readonly NodeLine[];
+  /** Lines with a made-up id: somebody at this address is being asked who he is. */
+  readonly handshakes: readonly NodeLine[];
 }
 
 /** The node's own table; stale if another node answers at that address. */
@@ -96,8 +98,9 @@ export async function tableOf(context: RedisContext, node: NodeRef): Promise<Nod
       `at ${formatEndpoint(node.endpoint)} answers ${self.id.slice(0, 8)}, not ${node.id.slice(0, 8)}`,
     );
   }
-  const others = lines.filter((line) => line !== self && !line.flags.includes('handshake'));
-  return { self, others };
+  const isHandshake = (line: NodeLine): boolean => line.flags.includes('handshake');
+  const others = lines.filter((line) => line !== self && !isHandshake(line));
+  return { self, others, handshakes: lines.filter(isHandshake) };
 }
 
 /** The node's own table, or undefined when nobody (or somebody else) answers at its address. */

@@ -35,6 +35,43 @@ function proveEveryoneAsked(command: ForgetNode, tables: readonly NodeTable[]): 
   if (missed) throw new StaleEvidence(`${missed.id.slice(0, 8)} is a member too and would not be asked to forget`);
 }
 
+/** A handshake that nobody answers ends with the node timeout, or a second if that is shorter; this is for two of the usual ones. */
+const HANDSHAKE_PATIENCE_MS = 30_000;
+const LOOK_MS = 25;
+
+/**
+ * Everybody's table, once no handshake with the node is under way. One that is would be answered also after FORGET and
+ * RESET, which know nothing of it, and bring the node back: FORGET's ban holds for what gossip says, not for answers.
+ * A node that is not there answers nobody.
+ */
+async function tablesAtRest(
+  { node, by }: ForgetNode,
+  context: RedisContext,
+  signal: AbortSignal,
+): Promise<{ readonly tables: readonly NodeTable[]; readonly own: NodeTable | undefined }> {
+  const until = context.clock.now() + HANDSHAKE_PATIENCE_MS;
+  for (;;) {
+    const own = await tableIfThere(context, node);
+    const tables = await Promise.all(by.map((member) => tableOf(context, member)));
+    const open = tables.findIndex(({ handshakes }) => handshakes.some((line) => isAt(line, node)));
+    if (!own || (open === -1 && !by.some((member) => own.handshakes.some((line) => isAt(line, member))))) {
+      return { tables, own };
+    }
+    if (context.clock.now() >= until || signal.aborted) {
+      const who = by[open];
+      const pair = who
+        ? `${nameOf(who)} shakes hands with ${nameOf(node)}`
+        : `${nameOf(node)} shakes hands with a member`;
+      throw new StaleEvidence(`${pair}, which would bring it back`);
+    }
+    await context.clock.sleep(LOOK_MS);
+  }
+}
+
+function isAt(line: NodeLine, { endpoint }: NodeRef): boolean {
+  return line.host === endpoint.host && line.port === endpoint.port;
+}
+
 /**
  * A replica that is reset empties its memory, but not its append-only file: after a restart the keys would be back, in
  * a node that may own other slots by then.
@@ -56,15 +93,14 @@ async function rewriteLog(context: RedisContext, node: NodeRef): Promise<Outcome
  * All members forget a node, within the 60 s during which each refuses to learn of it again. Every member must be
  * there before the first one is asked: one that missed it would bring the node back by gossip.
  */
-export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (command, context) => {
+export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (command, context, signal) => {
   const { node, by } = command;
-  const tables = await Promise.all(by.map((member) => tableOf(context, member)));
+  const { tables, own } = await tablesAtRest(command, context, signal);
   for (const [index, member] of by.entries()) {
     const table = tables[index] as NodeTable;
     proveExpendable(node, member, [table.self, ...table.others]);
   }
   proveEveryoneAsked(command, tables);
-  const own = await tableIfThere(context, node);
   if (own && countSlots(own.self.slots) > 0) throw new StaleEvidence(`${nameOf(node)} says that it owns slots`);
 
   await Promise.all(

@@ -114,6 +114,26 @@ for (const product of PRODUCTS) {
       }
     });
 
+    test('forget-node: one that members shake hands with at that moment stays forgotten', async () => {
+      const extra = await startServer({ product, nodeTimeoutMs: 2000 });
+      try {
+        await meetAll([...cluster.servers, extra]);
+        const victim = await refTo(extra);
+        const by = await Promise.all(cluster.servers.map(refTo));
+        // A MEET that is still on its way when the node is reset would be answered, and bring it back.
+        const { host, port } = extra.endpoint;
+        for (const server of cluster.servers) await server.call('CLUSTER', 'MEET', host, port, extra.busPort);
+        assertDone(await tool.run({ type: 'forget-node', node: victim, by, reset: true }));
+        // Nobody knows it, and nobody is about to: a handshake has a line of its own, on one side at least, until it ends.
+        assert.equal((await linesOf(extra)).length, 1, 'it is alone');
+        for (const server of cluster.servers) {
+          assert.equal((await linesOf(server)).length, cluster.servers.length, 'nobody knows it');
+        }
+      } finally {
+        await extra.stop();
+      }
+    });
+
     test('forget-node: one that is dead, and one that holds keys of its own', async () => {
       const [dead, full] = await startServers(2, { product, nodeTimeoutMs: 2000 });
       assert.ok(dead && full);
