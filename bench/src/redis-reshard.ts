@@ -9,7 +9,7 @@
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
 import type { Product } from '@reeve/rig';
-import { CREATE_NODES, raceCreate } from './redis-reshard/create.ts';
+import { CREATE_NODES, type Creation, raceCreate } from './redis-reshard/create.ts';
 import { type Race, race } from './redis-reshard/race.ts';
 import { redisRacers, valkeyRacers } from './redis-reshard/racers.ts';
 import { type Bar, bars, median, printTable } from './redis-reshard/report.ts';
@@ -43,12 +43,13 @@ export default async function main(argv: readonly string[]): Promise<void> {
       }
     }
   }
-  const creations = { 'redis-cli': [] as number[], reeve: [] as number[] };
+  const creations = { 'redis-cli': [] as Creation[], reeve: [] as Creation[] };
   if (only.size === 0 || only.has('create')) {
     for (let round = 1; round <= rounds; round++) {
       for (const creator of ['redis-cli', 'reeve'] as const) {
-        creations[creator].push(await raceCreate(creator));
-        say(`create ${CREATE_NODES} nodes round ${round}: ${creator} ${Math.round(creations[creator].at(-1) ?? 0)} ms`);
+        const creation = await raceCreate(creator);
+        creations[creator].push(creation);
+        say(`create ${CREATE_NODES} nodes round ${round}: ${creator} ${JSON.stringify(creation)}`);
       }
     }
   }

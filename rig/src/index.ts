@@ -22,6 +22,7 @@ export {
   nodeId,
   startCluster,
   waitUntilAgreed,
+  waitUntilFormed,
 } from './servers/cluster.ts';
 export type { Product, ServerOptions } from './servers/config.ts';
 export {

@@ -19,6 +19,8 @@ export interface Io {
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process at once. */
   readonly exitNow: (code: number) => void;
+  /** Lets others on this machine go first, from now on. */
+  readonly giveWay: () => void;
   /** An IP address for a host name; undefined when there is none. */
   readonly resolve: (host: string) => Promise<string | undefined>;
   readonly ports: Ports;

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { connectRedis } from '@reeve/redis';
-import { systemPorts } from '@reeve/runtime';
+import { giveWay, systemPorts } from '@reeve/runtime';
 import type { Io } from './io.ts';
 
 const DEFAULT_COLUMNS = 80;
@@ -58,6 +58,7 @@ export const systemIo: Io = {
     };
   },
   exitNow: (code) => process.exit(code),
+  giveWay,
   async resolve(host) {
     if (isIP(host) !== 0) return host;
     try {

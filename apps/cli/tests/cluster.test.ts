@@ -97,6 +97,17 @@ function moveSlotBehindOurBack(harness: Harness): void {
   harness.pass(5000);
 }
 
+test('a move lets others on its machine go first, unless it is to be fast', async () => {
+  for (const [flags, gaveWay] of [
+    ['', true],
+    [' --fast', false],
+  ] as const) {
+    const harness = cluster(3);
+    ok(await harness.run(`${reshard} --yes${flags}`));
+    assert.equal(harness.gaveWay, gaveWay);
+  }
+});
+
 test('reshard moves exactly that many slots with their keys, and rollback brings them back', async () => {
   const harness = cluster(4);
   const journal = '/journals/one.json';

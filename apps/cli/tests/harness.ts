@@ -99,6 +99,8 @@ export class Harness {
   readonly asked: string[] = [];
   /** The program ended itself at once. */
   exited = false;
+  /** It lets others on its machine go first. */
+  gaveWay = false;
   #ids = 0;
 
   constructor(options: { readonly flavour?: Flavour; readonly seed?: number } = {}) {
@@ -214,6 +216,9 @@ export class Harness {
       exitNow: (now) => {
         this.exited = true;
         code = now;
+      },
+      giveWay: () => {
+        this.gaveWay = true;
       },
       resolve: async (host) =>
         host.endsWith('.example')

@@ -17,6 +17,8 @@ export interface LoadReport {
   readonly writes: number;
   readonly p50: number;
   readonly p99: number;
+  /** The median of the p99 of every half second: what a burst of noise of the machine itself does not move. */
+  readonly steadyP99: number;
   readonly max: number;
   readonly moved: number;
   readonly ask: number;
@@ -30,12 +32,27 @@ export interface VerifyReport {
   readonly wrong: number;
 }
 
+interface Latency {
+  readonly began: number;
+  readonly ms: number;
+}
+
+const SLICE_MS = 500;
+
+function sortedMs(latencies: readonly Latency[]): Float64Array {
+  return Float64Array.from(latencies, ({ ms }) => ms).sort();
+}
+
+function quantile(sorted: Float64Array, share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
 class LoadClient {
   readonly #options: LoadOptions;
   readonly #wires = new Map<string, Wire>();
   readonly #owners = new Array<string>(16384);
   readonly #acknowledged = new Map<string, string>();
-  #latencies: number[] = [];
+  #latencies: Latency[] = [];
   #moved = 0;
   #ask = 0;
   #tryAgain = 0;
@@ -87,7 +104,7 @@ class LoadClient {
     this.#inFlight++;
     const end = (reply: WireReply) => {
       this.#inFlight--;
-      this.#latencies.push(performance.now() - began);
+      this.#latencies.push({ began, ms: performance.now() - began });
       if (reply instanceof Error) this.#errors.push(reply.message);
       else this.#acknowledged.set(key, value);
     };
@@ -115,12 +132,15 @@ class LoadClient {
 
   /** What happened since the last report. */
   report(): LoadReport {
-    const sorted = Float64Array.from(this.#latencies).sort();
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    const sorted = sortedMs(this.#latencies);
+    const at = (share: number) => quantile(sorted, share);
+    const slices = Map.groupBy(this.#latencies, ({ began }) => Math.floor(began / SLICE_MS));
+    const tails = Float64Array.from([...slices.values()].map((slice) => quantile(sortedMs(slice), 0.99))).sort();
     const report = {
       writes: sorted.length,
       p50: at(0.5),
       p99: at(0.99),
+      steadyP99: quantile(tails, 0.5),
       max: at(1),
       moved: this.#moved,
       ask: this.#ask,

@@ -9,11 +9,12 @@ import {
   type Environment,
   type Operation,
   type Pace,
+  redisContext,
   redisHandlers,
   reshardOperation,
   runOperation,
 } from '@reeve/redis';
-import { localExecutor, systemPorts } from '@reeve/runtime';
+import { giveWay, localExecutor, systemPorts } from '@reeve/runtime';
 
 export type OurOrder =
   | {
@@ -42,7 +43,7 @@ async function timed<Request, Goal>(
   const environment: Environment = {
     redis,
     ports: systemPorts,
-    executor: localExecutor(redisHandlers, { redis, clock: systemPorts.clock, random: systemPorts.random }),
+    executor: localExecutor(redisHandlers, redisContext(redis, systemPorts)),
     seeds,
     signal: new AbortController().signal,
     report: (event) => {
@@ -66,6 +67,7 @@ function obey(order: OurOrder): Promise<OurAnswer> {
     return timed(createOperation, request, order.endpoints);
   }
   const { to, slots, pace, seeds } = order;
+  if (pace === 'gentle') giveWay(); // as the command line does
   return timed(reshardOperation, { slots, to, from: 'all' as const, engine: 'auto' as const, pace }, seeds);
 }
 

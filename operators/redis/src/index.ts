@@ -7,7 +7,7 @@ export { type Arg, type CallOptions, type RedisPort, RedisReplyError, type Reply
 export * from './api/slots.ts';
 export * from './api/view.ts';
 export { type ConnectOptions, connectRedis } from './client/client.ts';
-export type { RedisContext } from './commands/context.ts';
+export { type RedisContext, redisContext } from './commands/context.ts';
 export { redisHandlers } from './commands/handlers.ts';
 export type { Environment, RunEvent } from './controllers/environment.ts';
 export {

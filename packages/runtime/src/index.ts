@@ -24,5 +24,6 @@ export {
   waitFor,
 } from './plan/plan.ts';
 export { type Deadline, deadline } from './ports/deadline.ts';
+export { giveWay } from './ports/give-way.ts';
 export type { Clock, Files, Ids, Ports, Random } from './ports/ports.ts';
 export { systemClock, systemFiles, systemIds, systemPorts, systemRandom } from './ports/system.ts';

@@ -99,11 +99,27 @@ export async function meetAll(servers: readonly Server[]): Promise<void> {
 
 /** All servers say: state ok, same members, roles, slots and epochs, and every link is up. */
 export async function waitUntilAgreed(servers: readonly Server[], timeoutMs = 60_000): Promise<void> {
+  await untilSame(servers, timeoutMs, async (server) => {
+    await mustServe(server);
+    return pictureOf(server);
+  });
+}
+
+/** As waitUntilAgreed, but the servers may still hold back: primaries do so for up to 5 s after they learnt of the first slot. */
+export async function waitUntilFormed(servers: readonly Server[], timeoutMs = 60_000): Promise<void> {
+  await untilSame(servers, timeoutMs, pictureOf);
+}
+
+async function untilSame(
+  servers: readonly Server[],
+  timeoutMs: number,
+  picture: (server: Server) => Promise<string>,
+): Promise<void> {
   await until(
     'all nodes agree and replication links are up',
     async () => {
       const pictures = new Set<string>();
-      for (const server of servers) pictures.add(await pictureOf(server));
+      for (const server of servers) pictures.add(await picture(server));
       if (pictures.size > 1) throw new Error(`views differ:\n${[...pictures].join('\n--\n')}`);
       return true;
     },
@@ -111,13 +127,19 @@ export async function waitUntilAgreed(servers: readonly Server[], timeoutMs = 60
   );
 }
 
+async function mustServe(server: Server): Promise<void> {
+  if (String(await server.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) return;
+  throw new Error(`cluster_state of ${nameOf(server)} is not ok:\n${String(await server.call('CLUSTER', 'NODES'))}`);
+}
+
+function nameOf({ endpoint }: Server): string {
+  return `${endpoint.host}:${endpoint.port}`;
+}
+
 /** Members, roles, slots and epochs as one node sees them. Throws what is not well, so that a wait that fails can say it. */
 async function pictureOf(server: Server): Promise<string> {
-  const name = `${server.endpoint.host}:${server.endpoint.port}`;
+  const name = nameOf(server);
   const text = String(await server.call('CLUSTER', 'NODES'));
-  if (!String(await server.call('CLUSTER', 'INFO')).includes('cluster_state:ok')) {
-    throw new Error(`cluster_state of ${name} is not ok:\n${text}`);
-  }
   const replication = String(await server.call('INFO', 'replication'));
   if (replication.includes('role:slave') && !replication.includes('master_link_status:up')) {
     throw new Error(`the link of ${name} to its primary is down:\n${replication}`);

@@ -73,6 +73,7 @@ export function defineOperationVerb<Specs extends OptionSpecs, Request, Goal>(
     async run({ words, values, io, signal }) {
       checkOperationValues(values);
       const { engine, pace } = movement(values);
+      if (definition.moves && pace === 'gentle') io.giveWay();
       const endpoints = await addresses(definition, words, values, io);
       const session = await openSession(io, values, endpoints, signal);
       let seen: Promise<ClusterView> | undefined;

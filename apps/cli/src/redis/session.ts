@@ -10,6 +10,7 @@ import {
   observeCluster,
   type RedisPort,
   type RunEvent,
+  redisContext,
   redisHandlers,
 } from '@reeve/redis';
 import { asReeveError, localExecutor, ReeveError } from '@reeve/runtime';
@@ -57,7 +58,7 @@ export async function openSession(
     environment: (stop, report, waitLimitMs) => ({
       redis,
       ports: io.ports,
-      executor: localExecutor(redisHandlers, { redis, clock: io.ports.clock, random: io.ports.random }),
+      executor: localExecutor(redisHandlers, redisContext(redis, io.ports)),
       seeds,
       annotations,
       signal: stop,

@@ -6,7 +6,7 @@ import type { RedisCommand } from '../api/commands.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
 import { type ConnectOptions, connectRedis } from '../client/client.ts';
 import { parseClusterNodes } from '../observe/parse.ts';
-import type { RedisContext } from './context.ts';
+import { type RedisContext, redisContext } from './context.ts';
 import { redisHandlers } from './handlers.ts';
 
 /** Like Omit, for each member of a union by itself. */
@@ -21,7 +21,7 @@ export interface Operator {
 
 export function operator(access: ConnectOptions = {}): Operator {
   const redis = connectRedis(access, { clock: systemClock });
-  const context: RedisContext = { redis, clock: systemClock, random: systemRandom };
+  const context = redisContext(redis, { clock: systemClock, random: systemRandom });
   const executor = localExecutor<RedisCommand, RedisContext>(redisHandlers, context);
   return {
     context,

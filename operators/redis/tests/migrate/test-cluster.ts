@@ -6,7 +6,7 @@ import { modelPort, type Schedule } from '../model-port.ts';
 import type { MigrateSlots } from '../../src/api/commands.ts';
 import type { RedisPort } from '../../src/api/port.ts';
 import type { NodeRef } from '../../src/api/view.ts';
-import type { RedisContext } from '../../src/commands/context.ts';
+import { type RedisContext, redisContext } from '../../src/commands/context.ts';
 import { migrateHandler } from '../../src/commands/migrate/handler.ts';
 
 export interface TestClusterOptions {
@@ -114,7 +114,7 @@ export class TestCluster {
   }
 
   context(port: RedisPort = modelPort(this.model)): RedisContext {
-    return { redis: port, clock: this.clock, random: this.random };
+    return redisContext(port, this);
   }
 
   async migrate(command: MigrateSlots, options: { port?: RedisPort; signal?: AbortSignal } = {}): Promise<Outcome> {

@@ -7,7 +7,7 @@ import type { FindingCode } from '../../src/api/findings.ts';
 import type { Operation } from '../../src/api/operation.ts';
 import type { Arg, RedisPort } from '../../src/api/port.ts';
 import type { Endpoint } from '../../src/api/view.ts';
-import type { RedisContext } from '../../src/commands/context.ts';
+import { type RedisContext, redisContext } from '../../src/commands/context.ts';
 import type { Environment } from '../../src/controllers/environment.ts';
 import { createJournal, openJournal } from '../../src/controllers/journal.ts';
 import { type Approval, resumeOperation, runOperation } from '../../src/controllers/run.ts';
@@ -106,7 +106,10 @@ class Person {
     this.#operation = parts.operation(job.operation);
     const { clock, random } = life.ports;
     this.#redis = parts.port(watched(redisOf(life, world.model), world));
-    this.#executor = localExecutor<RedisCommand, RedisContext>(parts.handlers, { redis: this.#redis, clock, random });
+    this.#executor = localExecutor<RedisCommand, RedisContext>(
+      parts.handlers,
+      redisContext(this.#redis, { clock, random }),
+    );
   }
 
   /** For one run of the tool, given the addresses that a person would give now. */

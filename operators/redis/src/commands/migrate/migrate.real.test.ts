@@ -17,6 +17,7 @@ import type { Engine, MigrateSlots, Pace } from '../../api/commands.ts';
 import type { RedisPort } from '../../api/port.ts';
 import type { NodeRef } from '../../api/view.ts';
 import { connectRedis } from '../../client/client.ts';
+import { redisContext } from '../context.ts';
 import { migrateHandler } from './handler.ts';
 
 const THIRDS: readonly (readonly [number, number])[] = [
@@ -49,7 +50,7 @@ class Bench {
   }
 
   async migrate(command: MigrateSlots, redis: RedisPort = this.redis): Promise<Outcome> {
-    const context = { redis, clock: systemClock, random: systemRandom };
+    const context = redisContext(redis, { clock: systemClock, random: systemRandom });
     const result: Outcome | Handle = await migrateHandler.run(command, context, new AbortController().signal);
     return isHandle(result) ? result.settled : result;
   }

@@ -1,7 +1,7 @@
 /**
- * How hard a migration may press the servers. `gentle` keeps the latency of clients: one MIGRATE at a time for each pair,
- * batches that block the servers for about a millisecond, rests that grow when a server answers a PING late. `fast`
- * keeps source and target busy all the time.
+ * How hard a migration may press the servers. `gentle` keeps the latency of clients: one step at a time on each server,
+ * also where several migrations share it; batches that block the servers for about a millisecond; rests that grow when a
+ * server answers a PING late. `fast` keeps source and target busy all the time.
  */
 import type { Pace } from '../../api/commands.ts';
 import type { NodeRef } from '../../api/view.ts';
@@ -21,6 +21,8 @@ export interface Pacing {
   /** Slots that are opened and handed over together. */
   slotsPerWindow(): number;
   limit(): BatchLimit;
+  /** Runs all that a window needs. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   /** Runs one MIGRATE when its turn has come. */
   run<T>(migrate: () => Promise<T>): Promise<T>;
   /** Runs another step that the servers feel when its turn has come. */
@@ -50,6 +52,10 @@ class Fast implements Pacing {
   readonly slotsAtOnce = true;
   readonly #waiting: (() => void)[] = [];
   #free = FAST_IN_FLIGHT;
+
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return work();
+  }
 
   limit(): BatchLimit {
     return FAST_LIMIT;
@@ -81,7 +87,7 @@ class Fast implements Pacing {
 }
 
 /** What a batch should block the servers for; clients wait at most about that much longer. */
-const BLOCK_MS = 2;
+const BLOCK_MS = 1;
 const SMALLEST_KEYS = 4;
 const LARGEST_KEYS = 500;
 const FIRST_KEYS = 16;
@@ -90,7 +96,7 @@ const LARGEST_BYTES = 1_000_000;
 const FIRST_BYTES = 32_000;
 
 /** Rest after a batch, in multiples of its duration. */
-const LEAST_REST = 2.5;
+const LEAST_REST = 1;
 const MOST_REST = 16;
 /** However slow the servers answer: a rest of this length, and the move goes on. A busy machine must not bring it to a stop. */
 const LONGEST_REST_MS = 50;
@@ -101,8 +107,8 @@ const LATE_MS = 3;
 const SHORTEST_SLEEP_MS = 1;
 
 /** Different sizes at the start, to learn from. */
-const FIRST_WINDOWS: readonly number[] = [4, 12, 2, 8];
-const SMALLEST_WINDOW = 4;
+const FIRST_WINDOWS: readonly number[] = [4, 2, 6, 1];
+const SMALLEST_WINDOW = 2;
 /** What the slots of a window may cost the nodes together when they change hands. */
 const HAND_OVER_MS = 0.25;
 
@@ -123,6 +129,11 @@ class Gentle implements Pacing {
 
   constructor(migration: Migration) {
     this.#migration = migration;
+  }
+
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const { context, command } = this.#migration;
+    return context.turns.take([command.source.id, command.target.id], work);
   }
 
   limit(): BatchLimit {

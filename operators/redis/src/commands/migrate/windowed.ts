@@ -56,13 +56,14 @@ class WindowedMove {
 
   async run(): Promise<void> {
     try {
-      for (const window of this.#windows([...slotsOf(this.#work.unsettled)])) await this.#handOverEmpty(window);
+      for (const window of this.#windows([...slotsOf(this.#work.unsettled)]))
+        await this.#pacing.alone(() => this.#handOverEmpty(window));
       const windows = this.#windows([...slotsOf(this.#work.halfOpen), ...slotsOf(this.#work.closed)]);
       await settleAll(Array.from({ length: this.#pacing.windows }, () => this.#workThrough(windows)));
       for (const listing of this.#late) {
         if (this.#migration.signal.aborted) return;
         this.#migration.tally.note = `slot ${listing.slot} with a big key`;
-        await this.#moveWindow([listing.slot], new Map([[listing.slot, listing]]));
+        await this.#pacing.alone(() => this.#moveWindow([listing.slot], new Map([[listing.slot, listing]])));
       }
     } finally {
       await tellOthers(this.#migration, rangesOf(this.#handedOver));
@@ -83,7 +84,7 @@ class WindowedMove {
       while (!this.#stopped && !this.#migration.signal.aborted) {
         const next = windows.next();
         if (next.done) return;
-        await this.#lookAndMove(next.value);
+        await this.#pacing.alone(() => this.#lookAndMove(next.value));
       }
     } catch (error) {
       this.#stopped = true;
