@@ -33,7 +33,7 @@ export default async function main(argv: readonly string[]): Promise<void> {
     const names = DATASETS.map(({ name }) => name);
     for (const dataset of DATASETS.filter(({ name }) => wants(names, name))) {
       for (let round = 1; round <= rounds; round++) {
-        for (const racer of racers) {
+        for (const racer of racers.filter(({ onlyOn }) => onlyOn === undefined || onlyOn === dataset.name)) {
           const result = await race(product, dataset, racer);
           races.push(result);
           say(

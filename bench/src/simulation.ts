@@ -20,7 +20,7 @@ export default async function main(argv: readonly string[]): Promise<void> {
   const stepMicros = await microsecondsPerStep();
   process.stdout.write(`${stepMicros.toFixed(2)} µs per step of the scheduler\n`);
   const campaign = new URL('../tests/simulation/campaign.ts', import.meta.resolve('@reeve/redis'));
-  const args = [fileURLToPath(campaign), '--step-us', stepMicros.toFixed(2), ...argv];
+  const args = [fileURLToPath(campaign), ...argv];
   const child = spawn(process.execPath, args, { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
   process.exitCode = code ?? 1;

@@ -14,8 +14,6 @@ import { plantedBugs } from './planted.ts';
 const ENUMERATED: readonly Kind[] = ['create', 'reshard', 'delete'];
 const ENUMERATION_SHARES = 8;
 const PIECE = 50;
-/** A step of the bare scheduler may cost so many microseconds. */
-const STEP_LIMIT_US = 5;
 
 export interface Bar {
   readonly name: string;
@@ -35,7 +33,6 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
       'bug-seeds': { type: 'string', default: '300' },
       failures: { type: 'string', default: 'simulation-failures' },
       only: { type: 'string', default: 'seeds,crashes,cells,bugs' },
-      'step-us': { type: 'string' },
     },
   });
   const wanted = new Set(values.only.split(','));
@@ -44,7 +41,6 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
   const coverage = new Coverage();
   let seedsPerSecond = 0;
 
-  if (values['step-us'] !== undefined) bars.push(bar('µs per step', Number(values['step-us']), STEP_LIMIT_US, 'lower'));
   if (wanted.has('seeds')) {
     const started = performance.now();
     const result = await phase(say, 'seeds', seedPieces(Number(values.seeds), PIECE, values.failures));

@@ -9,7 +9,7 @@ import { moveAtomically } from './atomic.ts';
 import { isLong } from './length.ts';
 import { cannotGoOn, type Migration, Tally } from './migration.ts';
 import { moveRedisAtomically } from './redis-atomic.ts';
-import { tellOwner } from './setslot.ts';
+import { endMarks, tellOwner } from './setslot.ts';
 import { type Survey, survey } from './survey.ts';
 import { moveWindowed } from './windowed.ts';
 
@@ -98,7 +98,8 @@ function seenBySource(command: MigrateSlots, surveyed: Survey): Endpoint {
 }
 
 async function move(migration: Migration, engine: Engine, surveyed: Survey, source: NodeReport): Promise<void> {
-  const { unsettled, halfOpen, closed, notTold } = surveyed;
+  const { unsettled, halfOpen, closed, notTold, leftBehind } = surveyed;
+  for (const { node, slots } of leftBehind) await endMarks(migration, node, slots);
   if (countSlots(notTold) > 0) await tellOwner(migration, notTold);
   // What is half open was opened for MIGRATE, and is finished with MIGRATE, whatever the engine of the rest.
   if (engine === 'windowed' || (engine === 'by-size' && !(await isLong(migration, closed))))

@@ -100,6 +100,11 @@ export async function tellOwner(migration: Migration, slots: SlotRanges): Promis
   await setAll(migration, target, [...slotsOf(slots)], ['NODE', source.id]);
 }
 
+/** Ends marks of slots that the node does not own. */
+export async function endMarks(migration: Migration, node: NodeRef, slots: SlotRanges): Promise<void> {
+  await setAll(migration, node, [...slotsOf(slots)], ['STABLE']);
+}
+
 /** First the target, then the source: the other way round a client would be sent to a target that refuses it. */
 export async function openSlots(migration: Migration, slots: readonly number[]): Promise<void> {
   const { source, target } = migration.command;

@@ -26,8 +26,15 @@ export interface Survey {
   readonly closed: SlotRanges;
   /** Half open, but the target does not know that they belong to the source, and will not hear it by itself. */
   readonly notTold: SlotRanges;
+  /** Marks of this move on a node that owned the slots before the source did: without the slots they mean nothing. */
+  readonly leftBehind: readonly LeftBehind[];
   readonly source: NodeTable;
   readonly target: NodeTable;
+}
+
+export interface LeftBehind {
+  readonly node: NodeRef;
+  readonly slots: SlotRanges;
 }
 
 /** Throws StaleEvidence when a slot is in any state from which this command must not go on. */
@@ -41,13 +48,19 @@ export async function survey(command: MigrateSlots, context: RedisContext): Prom
   ]);
   mustBePrimary(command.source, source.self);
   mustBePrimary(command.target, target.self);
-  for (const other of others) mustNotTouch(other, wanted);
+  const leftBehind = others.map((other) => mustNotTouch(other, wanted, command.target.id));
   const formerly = command.formerly ?? [];
   mustBeOpenOnlyTowards(command.source, wanted, source.self.migrating, [command.target.id, ...formerly]);
   mustBeOpenOnlyTowards(command.target, wanted, target.self.importing, [command.source.id, ...formerly]);
   refuseOpen(command.source, wanted, source.self.importing);
   refuseOpen(command.target, wanted, target.self.migrating);
-  return { wanted, source, target, ...sort(command, wanted, source, target) };
+  return {
+    wanted,
+    source,
+    target,
+    leftBehind: leftBehind.filter(({ slots }) => countSlots(slots) > 0),
+    ...sort(command, wanted, source, target),
+  };
 }
 
 function sort(command: MigrateSlots, wanted: SlotRanges, source: NodeTable, target: NodeTable) {
@@ -104,12 +117,21 @@ function mustBePrimary(node: NodeRef, self: NodeLine): void {
   if (self.role !== 'primary') throw new StaleEvidence(`${nameOf(node)} is a replica`);
 }
 
-function mustNotTouch(other: { readonly node: NodeRef; readonly self?: NodeLine }, wanted: SlotRanges): void {
-  if (!other.self) return;
-  const claimed = intersectSlots(other.self.slots, wanted);
-  if (countSlots(claimed) > 0)
-    throw new StaleEvidence(`${nameOf(other.node)} claims slots ${formatSlots(claimed)}, too`);
-  refuseOpen(other.node, wanted, [...other.self.migrating, ...other.self.importing]);
+/**
+ * What a bystander still has of this move. A source that died in the middle of it, and whose heir is the source now,
+ * comes back with its marks; it owns none of the slots any more (looked at first), so nobody is redirected by them.
+ */
+function mustNotTouch(
+  { node, self }: { readonly node: NodeRef; readonly self?: NodeLine },
+  wanted: SlotRanges,
+  target: NodeId,
+): LeftBehind {
+  if (!self) return { node, slots: [] };
+  const claimed = intersectSlots(self.slots, wanted);
+  if (countSlots(claimed) > 0) throw new StaleEvidence(`${nameOf(node)} claims slots ${formatSlots(claimed)}, too`);
+  const ofThisMove = self.migrating.filter(({ peer }) => peer === target);
+  refuseOpen(node, wanted, [...self.migrating.filter(({ peer }) => peer !== target), ...self.importing]);
+  return { node, slots: intersectSlots(slotsIn(ofThisMove), wanted) };
 }
 
 function refuseOpen(node: NodeRef, wanted: SlotRanges, open: readonly OpenSlot[]): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ModelServer } from '@reeve/simulation/redis';
 import { entryWith, keyIn, TestCluster } from '../../../tests/migrate/test-cluster.ts';
 
 function codeOf(outcome: { readonly status: string; readonly code?: string }): string {
@@ -10,6 +11,12 @@ function codeOf(outcome: { readonly status: string; readonly code?: string }): s
 function openSlot(cluster: TestCluster, slot: number): void {
   cluster.call(3, 'CLUSTER', 'SETSLOT', String(slot), 'IMPORTING', cluster.ref(0).id);
   cluster.call(0, 'CLUSTER', 'SETSLOT', String(slot), 'MIGRATING', cluster.ref(3).id);
+}
+
+function peerOf(server: ModelServer, id: string): ModelServer['self'] {
+  const peer = server.peers.get(id);
+  assert.ok(peer);
+  return peer;
 }
 
 describe('the windowed engine', () => {
@@ -120,6 +127,30 @@ describe('the windowed engine', () => {
     assert.equal(cluster.owns(0, 8), true);
     assert.equal(cluster.owns(3, 9), true);
     for (const key of others.keys()) assert.equal(cluster.held(3).has(key), true);
+  });
+
+  it('ends the marks of a former source that owns the slots no more', async () => {
+    const cluster = new TestCluster();
+    const values = cluster.fill(0, 8, 3);
+    const former = cluster.servers[1]!;
+    // As a source that died in the middle of the move and came back after its heir, server 0, had taken over.
+    former.migrating.set(8, peerOf(former, cluster.ref(3).id));
+    cluster.call(3, 'CLUSTER', 'SETSLOT', '8', 'IMPORTING', cluster.ref(1).id);
+    const outcome = await cluster.migrate(cluster.command('8', { formerly: [cluster.ref(1).id] }));
+    assert.equal(outcome.status, 'done', JSON.stringify(outcome));
+    assert.deepEqual(new Map([...cluster.held(3)].sort()), new Map([...values].sort()));
+    assert.deepEqual(cluster.open(), []);
+    assert.equal(former.migrating.size, 0);
+  });
+
+  it('leaves alone what is open on a bystander for another move', async () => {
+    const cluster = new TestCluster();
+    cluster.fill(0, 8, 3);
+    const bystander = cluster.servers[1]!;
+    bystander.migrating.set(8, peerOf(bystander, cluster.ref(2).id));
+    const outcome = await cluster.migrate(cluster.command('8'));
+    assert.match(outcome.status === 'stale' ? outcome.message : '', /slots 8 are open on .* for another move/);
+    assert.equal(cluster.owns(0, 8), true);
   });
 
   it('waits for a target that restarts', async () => {
