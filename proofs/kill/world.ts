@@ -60,7 +60,8 @@ export class World {
   }
 
   async #preload(): Promise<void> {
-    const { members, owner } = await this.#map();
+    const members = await this.members();
+    const owner = await this.owners();
     const work: Promise<unknown>[] = [];
     for (let number = 0; number < PRELOADED; number++) {
       const key = `kept:${number}`;
@@ -73,14 +74,14 @@ export class World {
     await Promise.all(work);
   }
 
-  async #map(): Promise<{ members: readonly Member[]; owner: readonly string[] }> {
-    const members = await this.members();
+  /** For each slot the id of its owner, as the first server that runs sees it. */
+  async owners(): Promise<readonly string[]> {
     const owner: string[] = [];
-    const [first] = members;
-    for (const line of parseNodes(String(await first?.server.call('CLUSTER', 'NODES')))) {
+    const first = this.cluster.servers.find((server) => server.running);
+    for (const line of parseNodes(String(await first?.call('CLUSTER', 'NODES')))) {
       for (const [from, to] of line.slots) for (let slot = from; slot <= to; slot++) owner[slot] = line.id;
     }
-    return { members, owner };
+    return owner;
   }
 
   /** Each running server's word about itself. */
@@ -102,6 +103,10 @@ export class World {
         } as const;
       }),
     );
+  }
+
+  async isReplica(server: Server): Promise<boolean> {
+    return (await this.members()).some((member) => member.server === server && member.role === 'replica');
   }
 
   /** Brings the cluster back to four primaries with slots and a replica each, by the tool itself. */
