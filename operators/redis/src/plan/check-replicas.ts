@@ -1,7 +1,17 @@
 /** Checks of the copies: links, counts, and epochs, by which a cluster settles who is right. */
 import type { Finding } from '../api/findings.ts';
 import type { ClusterView, NodeView } from '../api/view.ts';
-import { likelySlots, nodeName, nodeNames, primaries, replicasOf, reported, reportedPrimaries } from './topology.ts';
+import {
+  likelySlots,
+  nodeName,
+  nodeNames,
+  nodeOf,
+  primaries,
+  type ReportedNode,
+  replicasOf,
+  reported,
+  reportedPrimaries,
+} from './topology.ts';
 
 export function checkEpochs(view: ClusterView): readonly Finding[] {
   const byEpoch = Map.groupBy(reportedPrimaries(view), (node) => node.report.value.self.configEpoch);
@@ -40,12 +50,19 @@ function checkLinks(view: ClusterView): readonly Finding[] {
       severity: 'degraded',
       message: `${nodeName(view, node.id)} is not in step with ${primary}: ${why}`,
       nodes: self.primaryId === undefined ? [node.id] : [node.id, self.primaryId],
-      remedy: replication.syncInProgress
-        ? 'Wait until the sync is done.'
-        : 'Look at the log of the replica (address, password, TLS of the primary); a new address of the primary is mended by: reeve redis fix ADDRESS',
+      remedy: linkRemedy(view, node),
     });
   }
   return findings;
+}
+
+/** A new address of the primary is a finding of its own, with its own remedy. */
+function linkRemedy(view: ClusterView, replica: ReportedNode): string {
+  const { self, replication } = replica.report.value;
+  if (replication.syncInProgress) return 'Wait until the sync is done.';
+  const primary = self.primaryId === undefined ? undefined : nodeOf(view, self.primaryId);
+  if (primary && !primary.report.known) return 'It follows once its primary is back, or failed over.';
+  return 'A person must look: the log of the replica says why it does not get through to its primary (masterauth and masteruser, TLS, a firewall). Once that is mended it comes back by itself.';
 }
 
 function checkCounts(view: ClusterView, wanted: number | undefined): readonly Finding[] {

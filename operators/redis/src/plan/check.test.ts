@@ -165,6 +165,7 @@ test('epoch collisions between primaries', () => {
 test('replica links and counts', () => {
   const down = checkCluster(viewOf({ primaries: 3, replicas: 1, nodes: { p1r0: { linkUp: false } } }));
   assert.deepEqual(only(down, 'REPLICA_LINK_DOWN').nodes, [idOf('p1r0'), idOf('p1')]);
+  assert.doesNotMatch(only(down, 'REPLICA_LINK_DOWN').remedy, /reeve redis fix/, 'a fix does nothing about it');
   const asked = checkCluster(viewOf({ primaries: 3, replicas: 1 }), { replicasPerPrimary: 2 });
   assert.equal(asked.filter((finding) => finding.code === 'REPLICA_MISSING').length, 3);
   const moved = { p0r0: { primaryId: idOf('p1') } };

@@ -40,14 +40,17 @@ export function stillSettling(
     if (finding.code === 'STATE_FAIL' && !quorum(view).has) continue;
     waiting.push({ reason, message: `this passes: ${finding.message}`, subjects: finding.nodes });
   }
-  // Links follow addresses and roles. One that was down for another reason is not ours to wait for.
-  const linksMove = goal.classes.some((code) => LINKS_FOLLOW.includes(code));
-  for (const node of linksMove ? reported(view) : []) {
+  for (const node of linksFollow(goal.classes) ? reported(view) : []) {
     const { self, replication } = node.report.value;
     if (self.role !== 'replica' || (replication.linkUp === true && replication.syncInProgress !== true)) continue;
     waiting.push({ reason: 'ReplicaSync', message: `${nodeName(view, node.id)} is in sync`, subjects: [node.id] });
   }
   return waiting;
+}
+
+/** Links follow addresses and roles. One that is down for another reason is not ours to mend or to wait for. */
+export function linksFollow(classes: readonly FindingCode[]): boolean {
+  return classes.some((code) => LINKS_FOLLOW.includes(code));
 }
 
 const LINKS_FOLLOW: readonly FindingCode[] = ['ADDRESS_CHANGED', 'ROLES_DIFFER', 'NO_QUORUM', 'SLOT_UNCOVERED'];

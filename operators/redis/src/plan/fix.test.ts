@@ -320,6 +320,31 @@ test('what a fix does not mend is said', () => {
   assert.ok(decision.reasons.some((reason) => reason.startsWith('not mended by this')));
 });
 
+test('a replica without link to its primary is left to a person, and named with what to do', () => {
+  const alone = decide(worldOf({ p0r0: { linkUp: false } }));
+  assert.ok(!isRefused(alone));
+  assert.equal(alone.nothingToDo, true);
+  assert.equal(alone.reasons.length, 1);
+  assert.match(alone.reasons[0] ?? '', /^not mended by this: .*not in step.*log of the replica/);
+
+  const besides = decide(worldOf({ p0r0: { linkUp: false }, p1: { importing: openAt([5], p0) } }));
+  assert.ok(!isRefused(besides));
+  assert.ok(besides.reasons.some((reason) => /^not mended by this: .*not in step/.test(reason)));
+  assert.ok(
+    besides.steps.every((step) => !step.includes('in sync')),
+    'and it is not waited for',
+  );
+  assert.deepEqual(mend(worldOf({ p0r0: { linkUp: false }, p1: { importing: openAt([5], p0) } })).done, ['close 5 p1']);
+
+  // Links follow roles: this one is waited for.
+  const following = decide(worldOf({ p1r0: { linkUp: false, primaryId: idOf('p2r0') } }));
+  assert.ok(!isRefused(following));
+  assert.deepEqual(
+    following.reasons.filter((reason) => reason.includes('not in step')),
+    [],
+  );
+});
+
 test('agreement is waited for at the end', () => {
   const late = (report: NodeReport): NodeReport => ({
     ...report,

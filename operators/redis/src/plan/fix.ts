@@ -14,7 +14,7 @@ import { judgeAbsent, lostOwners } from './fix-absent.ts';
 import { type Collision, collisions, repairEpochs } from './fix-epochs.ts';
 import { damagedSlots, mayHaveStrays } from './fix-facts.ts';
 import { forgetLeftovers, repairMembership, repairReplicas } from './fix-links.ts';
-import { settling, stillSettling } from './fix-settling.ts';
+import { linksFollow, settling, stillSettling } from './fix-settling.ts';
 import { repairSlots } from './fix-slots.ts';
 import { stepOf } from './fix-steps.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
@@ -44,7 +44,7 @@ export interface FixGoal {
   readonly spreadBy: readonly string[];
 }
 
-/** Findings that mean work on slots. Mending one may pass through another. */
+/** Findings that mean work on slots. Mending one may pass through another: one of them approves all. */
 const SLOT_CLASSES: readonly FindingCode[] = [
   'SLOT_OPEN',
   'SLOT_UNCOVERED',
@@ -75,8 +75,10 @@ function decide(request: FixRequest, view: ClusterView): Decision<FixGoal> {
   const findings = checkCluster(cluster, request.expected).filter((finding) => finding.severity !== 'info');
   const strays = damagedSlots(cluster);
   const allowUnreachable = request.allowUnreachable ?? false;
+  // A check looks for keys outside their slots only on demand; here they were counted.
+  const slotWork: readonly FindingCode[] = strays.length > 0 ? ['KEYS_OUTSIDE_SLOT'] : [];
   const draft: FixGoal = {
-    classes: [...new Set([...findings.map((finding) => finding.code), ...SLOT_CLASSES])].sort(),
+    classes: [...new Set([...findings.map((finding) => finding.code), ...slotWork])].sort(),
     damage: '',
     takeover: request.takeover ?? false,
     allowUnreachable,
@@ -87,19 +89,21 @@ function decide(request: FixRequest, view: ClusterView): Decision<FixGoal> {
   };
   const plan = planFix(draft, view, view.observedAt, []);
   if (plan.refused?.length) return { refused: plan.refused };
-  const slotWork = strays.length > 0 ? SLOT_CLASSES : [];
-  const classes = [...new Set([...findings.map((finding) => finding.code), ...slotWork])].sort();
   const damage = digest(plan.commands.map(({ why: _why, ...command }) => command));
   const waits = plan.waitingFor ?? [];
   const nothingToDo = plan.commands.length === 0 && waits.length === 0;
   return {
-    goal: { ...draft, classes, damage },
+    goal: { ...draft, damage },
     steps: [
       ...plan.commands.map((command) => stepOf(command)),
       ...waits.map((waiting) => `wait until ${waiting.message}`),
       ...(nothingToDo ? [] : ['look again and mend what is then found, until all nodes agree']),
     ],
-    reasons: [...plan.commands.map((command) => command.why), ...losses(cluster, draft), ...beyond(findings)],
+    reasons: [
+      ...plan.commands.map((command) => command.why),
+      ...losses(cluster, draft),
+      ...beyond(findings, nothingToDo),
+    ],
     ...(nothingToDo ? { nothingToDo: true } : {}),
   };
 }
@@ -112,11 +116,13 @@ function losses(view: ClusterView, goal: FixGoal): readonly string[] {
       ];
 }
 
-/** What a fix does not mend, with what does. */
-function beyond(findings: readonly Finding[]): readonly string[] {
-  const others: readonly FindingCode[] = ['REPLICA_MISSING', 'PLACEMENT', 'NODE_FAILED', 'NODE_UNREACHABLE'];
+const BEYOND: readonly FindingCode[] = ['REPLICA_MISSING', 'PLACEMENT', 'NODE_FAILED', 'NODE_UNREACHABLE'];
+
+/** What a fix does not mend, with what does: everything that was found, when there is nothing that it would do. */
+function beyond(findings: readonly Finding[], nothingToDo: boolean): readonly string[] {
+  const follow = linksFollow(findings.map((finding) => finding.code));
   return findings
-    .filter((finding) => others.includes(finding.code))
+    .filter(({ code }) => nothingToDo || BEYOND.includes(code) || (code === 'REPLICA_LINK_DOWN' && !follow))
     .map((finding) => `not mended by this: ${finding.message} (${finding.remedy})`);
 }
 

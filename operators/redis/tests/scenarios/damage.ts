@@ -22,65 +22,10 @@ import {
   uncover,
   uncoverWithKeysOnSeveral,
   until,
-  type Written,
 } from '@reeve/rig';
+import { mend, seen, settled, setUp } from './mending.ts';
 import { type Scenario, scenario } from './topology.ts';
-import { type Figures, isPrimary, quietSlots, slotCounts, type World } from './world.ts';
-
-interface Scene {
-  readonly world: World;
-  readonly cluster: Cluster;
-  readonly entry: Server;
-  /** A slot of the first primary without traffic. */
-  readonly slot: number;
-  readonly slots: readonly number[];
-}
-
-/** Damages, asserts that our check sees it, mends with `fix`, and ends with both judges. */
-function mend(
-  name: string,
-  code: string | undefined,
-  damage: (scene: Scene) => Promise<Written>,
-  after?: (scene: Scene) => Promise<void>,
-): Scenario {
-  return scenario(`fix: ${name}`, async (world) => {
-    const scene = await setUp(world);
-    const written = await damage(scene);
-    if (code !== undefined) await seen(scene, code);
-    await world.reeve(scene.entry, 'fix');
-    await after?.(scene);
-    return world.end(scene.cluster.servers, { replicasPerPrimary: 1, written });
-  });
-}
-
-async function setUp(
-  world: World,
-  options: { readonly busProxy?: boolean; readonly nodeTimeoutMs?: number } = {},
-): Promise<Scene> {
-  const cluster = await world.cluster({ primaries: 4, replicas: 1, ...options });
-  await world.startTraffic(cluster.servers);
-  const [first, , third] = cluster.primaries;
-  assert.ok(first && third);
-  const slots = await quietSlots(first, 4);
-  return { world, cluster, entry: third, slot: slots[0] as number, slots };
-}
-
-/** The check finds it, and says so with its exit code. */
-async function seen({ world, entry }: Scene, code: string): Promise<void> {
-  const run = await world.look(entry, 'check', '--keys');
-  const findings = (run.json?.findings ?? []) as readonly { readonly code: string; readonly severity: string }[];
-  const found = findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code);
-  assert.ok(found.includes(code), `check found ${found.join(', ') || 'nothing'}, not ${code}`);
-  assert.equal(run.code, 1);
-}
-
-async function settled(cluster: Cluster, slot: number): Promise<Server> {
-  for (const server of cluster.servers) {
-    const own = parseNodes(String(await server.call('CLUSTER', 'NODES'))).find((line) => line.myself);
-    assert.deepEqual(own?.open.filter((open) => open.slot === slot) ?? [], []);
-  }
-  return ownerOf(cluster, slot);
-}
+import { type Figures, isPrimary, slotCounts, type World } from './world.ts';
 
 const openSlots: readonly Scenario[] = [
   ...(['opened', 'some-keys', 'all-keys', 'target-told'] as const).map((stage) =>
@@ -240,6 +185,10 @@ const elsewhere: readonly Scenario[] = [
     const scene = await setUp(world);
     const { repair } = await breakReplicaLink(scene.cluster);
     await seen(scene, 'REPLICA_LINK_DOWN');
+    // No command of ours changes a password: a person must, and is told so.
+    const said = await world.reeve(scene.entry, 'fix');
+    assert.equal(said.json?.status, 'nothing-to-do');
+    assert.match(said.stdout, /not mended by this: [^"]* is not in step with [^"]*log of the replica/);
     await repair();
     await world.reeve(scene.entry, 'fix');
     return world.end(scene.cluster.servers, { replicasPerPrimary: 1 });
