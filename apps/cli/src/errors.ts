@@ -36,10 +36,6 @@ export const cliErrors = {
     meaning: 'None of the given addresses could be read.',
     remedy: 'The message has the reason for each address.',
   },
-  ROLLBACK_IMPOSSIBLE: {
-    meaning: 'This operation has no way back.',
-    remedy: 'Resume it (--resume FILE), then undo it with the opposite command.',
-  },
 } as const satisfies ErrorCatalog;
 
 /** What to do about an error, whoever raised it; undefined for codes of a server or of a bug. */

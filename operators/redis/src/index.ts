@@ -19,10 +19,9 @@ export {
   type StoredJournal,
 } from './controllers/journal.ts';
 export { operationOfKind } from './controllers/operations.ts';
-export type { LoopEnd } from './controllers/pursue.ts';
+export { type RollbackRequest, rollbackOperation } from './controllers/rollback.ts';
 export {
   type Approval,
-  goalDigest,
   type Proposal,
   propose,
   resumeOperation,
@@ -36,7 +35,6 @@ export { type CreateRequest, createOperation } from './plan/create.ts';
 export { type DeleteNodeRequest, deleteNodeOperation } from './plan/delete-node.ts';
 export { type FailoverRequest, failoverOperation } from './plan/failover.ts';
 export { type FixRequest, fixOperation } from './plan/fix.ts';
-export { type MoveGoal, reverseMoves } from './plan/moves.ts';
 export { printCommand, printDecision, printFindings, printPlan, printView } from './plan/print.ts';
 export { type RebalanceRequest, rebalanceOperation } from './plan/rebalance.ts';
 export { type ReshardRequest, reshardOperation } from './plan/reshard.ts';

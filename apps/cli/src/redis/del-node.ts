@@ -27,8 +27,16 @@ export const delNodeVerb = defineOperationVerb({
   },
   moves: true,
   operation: () => deleteNodeOperation,
-  async request({ values, node, engine, pace }) {
+  async request({ values, session, node, engine, pace }) {
     if (values.node === undefined) throw usage('--node NODE is missing');
-    return { id: await node(values.node), drain: !values['no-drain'], reset: !values['no-reset'], engine, pace };
+    const { spreadBy } = session;
+    return {
+      id: await node(values.node),
+      drain: !values['no-drain'],
+      reset: !values['no-reset'],
+      engine,
+      pace,
+      spreadBy,
+    };
   },
 });

@@ -5,10 +5,7 @@ import {
   type Endpoint,
   type Environment,
   formatEndpoint,
-  goalDigest,
   type Journal,
-  type LoopEnd,
-  type MoveGoal,
   type Operation,
   openJournal,
   operationOfKind,
@@ -16,6 +13,7 @@ import {
   propose,
   type RunResult,
   resumeOperation,
+  rollbackOperation,
   runOperation,
 } from '@reeve/redis';
 import { ReeveError } from '@reeve/runtime';
@@ -25,7 +23,6 @@ import type { Io } from '../io.ts';
 import { ProgressView } from '../output/progress.ts';
 import { styleFor } from '../output/style.ts';
 import type { operationOptions, outputOptions } from './options.ts';
-import { rollbackGoal, rollbackOperation, rollbackSteps } from './rollback.ts';
 import { type OperationOutcome, printOutcome, printProposal } from './outcome.ts';
 import { mustSeeSomething, type Session } from './session.ts';
 import { settle } from './settle.ts';
@@ -74,10 +71,10 @@ export async function operate<Request, Goal>(
     const outcome = await runAsked(operating, environment, request);
     const settled =
       outcome.status === 'reached'
-        ? { ...outcome, view: await settle(outcome.view, () => session.observe(), io.ports.clock, signal) }
+        ? { ...outcome, view: await settle(outcome.view, (from) => session.observe({}, from), io.ports.clock, signal) }
         : outcome;
     progress.end();
-    return printOutcome(io, values.json, operating.verb, settled);
+    return printOutcome(io, values.json, operating.verb, settled, session.spreadBy);
   } finally {
     progress.end();
   }
@@ -88,11 +85,20 @@ async function runAsked<Request, Goal>(
   environment: Environment,
   request: () => Promise<Request>,
 ): Promise<OperationOutcome> {
-  const { values, operation } = operating;
+  const { values } = operating;
   if (values.resume !== undefined) return resume(operating.io, environment, values.resume);
   if (values.rollback !== undefined) return rollback(operating, environment, values.rollback);
+  return runNew(operating, environment, await request());
+}
+
+async function runNew<Request, Goal>(
+  operating: Operating<Request, Goal>,
+  environment: Environment,
+  request: Request,
+): Promise<OperationOutcome> {
+  const { values, operation } = operating;
   if (values['dry-run']) {
-    const proposal = await propose(operation, await request(), environment);
+    const proposal = await propose(operation, request, environment);
     if ('refused' in proposal) return { status: 'refused', refused: proposal.refused, started: false };
     return { status: 'planned', proposal };
   }
@@ -105,7 +111,7 @@ async function runAsked<Request, Goal>(
       return journal;
     },
   };
-  const result = await runOperation(operation, await request(), environment, approval);
+  const result = await runOperation(operation, request, environment, approval);
   return outcomeOf(result, journal?.path);
 }
 
@@ -189,6 +195,7 @@ async function resume(io: Io, environment: Environment, path: string): Promise<O
   return outcomeOf(await resumeOperation(operation, goal, environment, stored.journal), path);
 }
 
+/** The way back is an operation like any other: decided, approved and decided again before anything moves. */
 async function rollback<Request, Goal>(
   operating: Operating<Request, Goal>,
   environment: Environment,
@@ -197,24 +204,6 @@ async function rollback<Request, Goal>(
   const { io, session } = operating;
   const stored = await openJournal(io.ports.files, io.ports.clock, path);
   const { kind, goal } = stored.journal.header;
-  const view = mustSeeSomething(await session.observe());
-  const back = rollbackGoal(kind, goal, view);
-  const proposal: Proposal<MoveGoal> = {
-    kind: rollbackOperation.kind,
-    decided: { goal: back, steps: rollbackSteps(back), reasons: [`moves back what ${path} moved`] },
-    digest: goalDigest(rollbackOperation.kind, back),
-    view,
-  };
-  if (back.moves.length === 0) return { status: 'nothing-to-do', proposal };
-  if (operating.values['dry-run']) return { status: 'planned', proposal };
-  const reversing = { ...operating, operation: rollbackOperation };
-  const approved = await approve(reversing, proposal);
-  if (approved === undefined) return { status: 'declined', proposal };
-  if (approved !== proposal.digest) {
-    const message = `the plan that was approved (${approved}) is not the plan of now (${proposal.digest})`;
-    return { status: 'refused', refused: [{ code: 'PLAN_STALE', message, subjects: [] }], started: false };
-  }
-  const journal = await beginJournal(reversing, proposal);
-  const end: LoopEnd = await resumeOperation(rollbackOperation, back, environment, journal);
-  return outcomeOf(end, journal.path);
+  mustSeeSomething(await session.observe());
+  return runNew({ ...operating, operation: rollbackOperation }, environment, { kind, goal, journal: path });
 }

@@ -40,8 +40,14 @@ function exitOf(outcome: OperationOutcome): ExitCode {
   }
 }
 
-export function printOutcome(io: Io, json: boolean, verb: string, outcome: OperationOutcome): ExitCode {
-  const findings = outcome.status === 'reached' ? checkCluster(outcome.view) : [];
+export function printOutcome(
+  io: Io,
+  json: boolean,
+  verb: string,
+  outcome: OperationOutcome,
+  spreadBy: readonly string[],
+): ExitCode {
+  const findings = outcome.status === 'reached' ? checkCluster(outcome.view, { spreadBy }) : [];
   const code = isStillBroken(verb, outcome) ? exit.failed : exitOf(outcome);
   if (json) io.out(`${JSON.stringify(outcomeJson(verb, outcome, findings, code))}\n`);
   else

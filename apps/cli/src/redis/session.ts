@@ -34,7 +34,8 @@ export interface Session {
   readonly seeds: readonly Endpoint[];
   readonly annotations: (endpoint: Endpoint) => Readonly<Record<string, string>>;
   readonly spreadBy: readonly string[];
-  observe(options?: ObserveOptions): Promise<ClusterView>;
+  /** `from`: other addresses to begin with than those given. */
+  observe(options?: ObserveOptions, from?: readonly Endpoint[]): Promise<ClusterView>;
   environment(signal: AbortSignal, report: (event: RunEvent) => void, waitLimitMs: number | undefined): Environment;
   close(): Promise<void>;
 }
@@ -54,7 +55,7 @@ export async function openSession(
     seeds,
     annotations,
     spreadBy: spreadKeys(values['spread-by'], facts),
-    observe: (options = {}) => observeCluster(redis, io.ports, seeds, { annotations, ...options }),
+    observe: (options = {}, from = seeds) => observeCluster(redis, io.ports, from, { annotations, ...options }),
     environment: (stop, report, waitLimitMs) => ({
       redis,
       ports: io.ports,

@@ -83,6 +83,10 @@ export const redisErrors = {
     remedy:
       'Give the path that was printed when the operation began; without a journal, `reeve redis check` and `fix` find the way on.',
   },
+  ROLLBACK_IMPOSSIBLE: {
+    meaning: 'This operation has no way back, or none any more.',
+    remedy: 'Resume it (--resume FILE), then undo it with the opposite command.',
+  },
   ADDRESS_NOT_IP: {
     meaning: 'CLUSTER MEET takes IP addresses only, and a host name was given.',
     remedy: 'Give the address as an IP, or let the command line resolve it.',

@@ -16,6 +16,8 @@ import {
 import type { RedisCommand } from '../api/commands.ts';
 import type { Operation } from '../api/operation.ts';
 import type { ClusterView, Endpoint } from '../api/view.ts';
+import { judgeServer } from '../plan/create-nodes.ts';
+import { reported } from '../plan/topology.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
 import { observeFor } from './observing.ts';
@@ -128,7 +130,12 @@ class Pursuit<Request, Goal> {
       const view = await this.#observe();
       if (!view) continue;
       const inFlight = [...this.#running.values()].map((running) => this.#inFlight(running));
-      const plan: Plan<RedisCommand> = this.#operation.plan(this.#goal, view, clock.now(), inFlight);
+      // A resumed goal was decided on other servers, perhaps, and any server may be replaced while we run.
+      const unfit = reported(view).flatMap(judgeServer);
+      const plan: Plan<RedisCommand> =
+        unfit.length > 0
+          ? { commands: [], refused: unfit }
+          : this.#operation.plan(this.#goal, view, clock.now(), inFlight);
 
       if (plan.refused?.length) {
         await this.#drain();

@@ -61,6 +61,20 @@ test('its replicas go one by one to those with fewest, in the best place', () =>
   );
 });
 
+test('its replicas are kept apart by what was asked for', () => {
+  const nodes: Nodes = {
+    p3r0: { annotations: { host: 'x', zone: 'z', rack: 'r1' } },
+    p0: { annotations: { host: 'a', zone: 'z', rack: 'r2' } },
+    p1: { annotations: { host: 'b', zone: 'y', rack: 'r1' } },
+    p2: { annotations: { host: 'c', zone: 'y', rack: 'r1' } },
+  };
+  const goesTo = (spreadBy?: readonly string[]) =>
+    run(worldOf(nodes), requestFor('p3', spreadBy ? { spreadBy } : {})).done.find((line) => line.startsWith('repl'));
+  assert.equal(goesTo(['rack']), 'replicate p3r0→p0');
+  assert.equal(goesTo(['zone']), 'replicate p3r0→p1');
+  assert.equal(goesTo(), 'replicate p3r0→p1');
+});
+
 test('a replica is forgotten; that its primary is left alone is said', () => {
   const { done, decision } = run(worldOf(), requestFor('p1r0'));
   assert.deepEqual(done, ['forget p1r0 by p0,p0r0,p1,p2,p2r0,p3,p3r0 reset']);

@@ -35,6 +35,8 @@ export interface DeleteNodeRequest {
   readonly drain: boolean;
   /** RESET SOFT the node afterwards, so that it forgets the cluster too. */
   readonly reset: boolean;
+  /** What its replicas and their new primaries must not share, most important first. Default: zone, host. */
+  readonly spreadBy?: readonly string[];
 }
 
 export interface DeleteNodeGoal {
@@ -45,6 +47,9 @@ export interface DeleteNodeGoal {
   readonly replicas: readonly { readonly id: NodeId; readonly to: NodeId }[];
   readonly reset: boolean;
 }
+
+/** By the host at least: a replica beside its primary is worth little. */
+const DEFAULT_SPREAD: readonly string[] = ['zone', 'host'];
 
 export const deleteNodeOperation: Operation<DeleteNodeRequest, DeleteNodeGoal> = {
   kind: 'delete-node',
@@ -61,7 +66,7 @@ function decide(request: DeleteNodeRequest, view: ClusterView): Decision<DeleteN
   const node = nodeOf(view, request.id);
   if (!node) return { refused: [] };
   const moves = drainMoves(view, request.id);
-  const replicas = newPrimaries(view, request.id);
+  const replicas = newPrimaries(view, request.id, request.spreadBy ?? DEFAULT_SPREAD);
   const goal: DeleteNodeGoal = {
     id: node.id,
     endpoint: node.endpoint,
@@ -114,7 +119,7 @@ export function fillUp(
 }
 
 /** Each replica in turn to the primary with fewest replicas, counted with those that were given one before it. */
-function newPrimaries(view: ClusterView, id: NodeId): DeleteNodeGoal['replicas'] {
+function newPrimaries(view: ClusterView, id: NodeId, spreadBy: readonly string[]): DeleteNodeGoal['replicas'] {
   const orphans = replicasOf(view, id).filter(isReported);
   const candidates = reportedPrimaries(view)
     .filter((node) => node.id !== id && countSlots(ownSlots(node)) > 0)
@@ -122,8 +127,7 @@ function newPrimaries(view: ClusterView, id: NodeId): DeleteNodeGoal['replicas']
   let placed: readonly Placed[] = placedMembers(view).filter((member) => member.id !== id && member.primaryId !== id);
   const assigned: { id: NodeId; to: NodeId }[] = [];
   for (const orphan of orphans) {
-    // By the host at least: a replica beside its primary is worth little.
-    const to = bestPrimaryFor(orphan, placed, candidates, ['zone', 'host']);
+    const to = bestPrimaryFor(orphan, placed, candidates, spreadBy);
     if (to === undefined) continue;
     placed = [...placed, { id: orphan.id, annotations: orphan.annotations, role: 'replica', primaryId: to }];
     assigned.push({ id: orphan.id, to });
