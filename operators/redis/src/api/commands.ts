@@ -124,12 +124,6 @@ export interface CopyFunctions extends RedisCommandBase {
   readonly to: NodeRef;
 }
 
-/** CANCELSLOTMIGRATIONS on a source with atomic jobs that the goal no longer wants. */
-export interface CancelAtomic extends RedisCommandBase {
-  readonly type: 'cancel-atomic';
-  readonly source: NodeRef;
-}
-
 export type RedisCommand =
   | AssignSlots
   | SetEpochs
@@ -142,8 +136,7 @@ export type RedisCommand =
   | BumpEpoch
   | ForgetNode
   | Failover
-  | CopyFunctions
-  | CancelAtomic;
+  | CopyFunctions;
 
 /** The nodes a command touches, for exclusion and for pictures. */
 export type CommandNodes = readonly NodeId[];

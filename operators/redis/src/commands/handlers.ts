@@ -1,7 +1,6 @@
 import type { AnyHandler } from '@reeve/runtime';
 import { assignSlotsHandler } from './assign-slots.ts';
 import { bumpEpochHandler } from './bump-epoch.ts';
-import { cancelAtomicHandler } from './cancel-atomic.ts';
 import { claimSlotsHandler } from './claim-slots.ts';
 import { closeSlotsHandler } from './close-slots.ts';
 import { collectKeysHandler } from './collect-keys.ts';
@@ -18,7 +17,6 @@ import { setEpochsHandler } from './set-epochs.ts';
 export const redisHandlers: readonly AnyHandler<RedisContext>[] = [
   assignSlotsHandler,
   bumpEpochHandler,
-  cancelAtomicHandler,
   claimSlotsHandler,
   closeSlotsHandler,
   collectKeysHandler,

@@ -1,4 +1,4 @@
-/** The commands that change who is a member and who is primary: failover, forget-node, replicate after a move; and cancel-atomic. */
+/** The commands that change who is a member and who is primary: failover, forget-node, replicate after a move. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -193,25 +193,3 @@ for (const product of PRODUCTS) {
     });
   });
 }
-
-test('cancel-atomic: with and without a migration; stale for somebody else', async () => {
-  const cluster = await startCluster({ product: 'valkey', primaries: 3 });
-  const tool = operator();
-  try {
-    const [source, target] = cluster.primaries as [Server, Server];
-    const ref = await refTo(source);
-    assertDone(await tool.run({ type: 'cancel-atomic', source: ref }));
-    // A target that does not answer keeps the job from ending by itself.
-    const targetId = (await refTo(target)).id;
-    target.pause();
-    await source.call('CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', 0, 100, 'NODE', targetId);
-    assertStale(await tool.run({ type: 'cancel-atomic', source: impostor(ref) }), /answers/);
-    assertDone(await tool.run({ type: 'cancel-atomic', source: ref }));
-    const [job] = (await source.call('CLUSTER', 'GETSLOTMIGRATIONS')) as string[][];
-    assert.equal(job?.[job.indexOf('state') + 1], 'cancelled');
-    target.resume();
-  } finally {
-    await tool.close();
-    await cluster.stop();
-  }
-});

@@ -24,7 +24,6 @@ test('every command prints as one line that names its nodes', () => {
     { type: 'forget-node', why, node: a, by: [b], reset: true },
     { type: 'failover', why, replica: a, primary: b, mode: 'graceful' },
     { type: 'copy-functions', why, from: a, to: b },
-    { type: 'cancel-atomic', why, source: a },
   ];
   for (const command of commands) {
     const text = printCommand(command);

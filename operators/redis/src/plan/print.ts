@@ -67,8 +67,6 @@ export function printCommand(command: RedisCommand): string {
       return `make ${refName(command.replica)} the primary in place of ${refName(command.primary)} (${command.mode})`;
     case 'copy-functions':
       return `copy the function libraries of ${refName(command.from)} to ${refName(command.to)}`;
-    case 'cancel-atomic':
-      return `cancel the atomic slot migrations of ${refName(command.source)}`;
   }
 }
 
