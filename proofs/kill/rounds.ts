@@ -66,8 +66,8 @@ export async function measureWindows(world: World): Promise<Windows> {
       const tool = new Tool([...line, '--yes', '--json', '--journal', journal]);
       await begun(tool, journal);
       const from = performance.now();
-      const { code, stderr } = await tool.result;
-      if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stderr}`);
+      const { code, stdout, stderr } = await tool.result;
+      if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stdout}\n${stderr}`);
       windows.set(`${operation} ${engine}`, performance.now() - from);
       await world.repair();
     }
