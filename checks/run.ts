@@ -4,9 +4,13 @@ import { join } from 'node:path';
 import { checkDirection } from './direction.ts';
 import { checkErrorCodes } from './error-codes.ts';
 import { checkLeftovers, checkMachine, checkSize } from './house.ts';
+import { formatProblems, overTime } from './lib/report.ts';
 import { isTypeScript, readSources, repositoryPaths, root, type SourceFile } from './lib/source.ts';
 import { checkPurity } from './purity.ts';
 import { checkSeeds } from './seeds.ts';
+
+/** As CONTRIBUTING promises. */
+const LIMIT_S = 30;
 
 interface Check {
   readonly name: string;
@@ -35,30 +39,18 @@ function tool(name: string, command: string, ...args: readonly string[]): Check 
   };
 }
 
-/** The names of the files are enough: `npm run format` does the rest. */
-function unformatted(check: Check): Check {
-  return {
-    name: check.name,
-    run: async () => {
-      const names = (await check.run()).flatMap((text) =>
-        [...text.matchAll(/^(\S+) format ━/gm)].map((match) => match[1] as string),
-      );
-      return names.map((name) => `${name} is not formatted: npm run format`);
-    },
-  };
-}
-
 function checks(): readonly Check[] {
   const paths = repositoryPaths();
   const text = /\.(?:ts|js|json|md|sh|yml|yaml)$|^[^.]+$/;
   const files = readSources(paths.filter((path) => text.test(path) && path !== 'package-lock.json'));
   const sources = files.filter(({ path }) => isTypeScript(path));
   const page = files.find(({ path }) => path === 'docs/seeds.md') ?? ({ path: '', text: '' } satisfies SourceFile);
+  const biome = tool('format', 'biome', 'format', '--colors=off', '--max-diagnostics=none', '.');
   return [
     tool('types', 'tsc', '-p', '.'),
     tool('lint', 'oxlint', '--type-aware', '--deny-warnings', '-f', 'unix', '.'),
     tool('dead code', 'knip', '--no-progress'),
-    unformatted(tool('format', 'biome', 'format', '--colors=off', '--max-diagnostics=none', '.')),
+    { name: 'format', run: async () => formatProblems(await biome.run()) },
     { name: 'direction', run: () => checkDirection(sources) },
     { name: 'purity', run: () => checkPurity(sources) },
     { name: 'file size', run: () => checkSize(files) },
@@ -96,10 +88,12 @@ if (chosen.length === 0) throw new Error(`no such check: ${only.join(', ')}`);
 const started = performance.now();
 const passed = await Promise.all(chosen.map(timed));
 const failures = passed.filter((ok) => !ok).length;
-const seconds = ((performance.now() - started) / 1000).toFixed(1);
+const seconds = (performance.now() - started) / 1000;
+const late = overTime('the checks', seconds, LIMIT_S);
+if (late !== undefined) console.log(late);
 console.log(
   failures === 0
-    ? `all ${passed.length} checks passed in ${seconds} s`
+    ? `all ${passed.length} checks passed in ${seconds.toFixed(1)} s`
     : `${failures} of ${passed.length} checks failed`,
 );
 process.exitCode = failures === 0 ? 0 : 1;

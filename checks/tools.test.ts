@@ -5,6 +5,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { formatProblems } from './lib/report.ts';
 import { root } from './lib/source.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-checks-'));
@@ -72,6 +73,21 @@ test('a file that is not formatted is found', () => {
   const { status, output } = run('biome', ...options, 'packages/z/src/a.ts');
   assert.equal(status, 1, output);
   assert.match(output, /packages\/z\/src\/a\.ts/);
+});
+
+test('a formatter whose settings are broken fails, though it names no file', () => {
+  write('broken/biome.json', '{ "formatter": { "nonsense": true } }');
+  write('broken/a.ts', "export const a = 'b';\n");
+  const { status, output } = run(
+    'biome',
+    'format',
+    '--colors=off',
+    `--config-path=${join(folder, 'broken')}`,
+    'broken',
+  );
+  assert.notEqual(status, 0, output);
+  assert.deepEqual(formatProblems([output]), [output]);
+  assert.match(output, /nonsense/);
 });
 
 test('a dead file and a dead export are found', () => {
