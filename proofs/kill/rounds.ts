@@ -70,6 +70,8 @@ export async function measureWindows(world: World): Promise<Windows> {
       if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stdout}\n${stderr}`);
       windows.set(`${operation} ${engine}`, performance.now() - from);
       await world.repair();
+      const problems = await world.judge();
+      if (problems.length > 0) throw new Error(`after an undisturbed ${operation}: ${problems.join('; ')}`);
     }
   }
   return windows;
