@@ -26,6 +26,7 @@ const SLOTS = {
   collections: 60,
   abort: 70,
   carried: 80,
+  giant: 90,
 };
 
 for (const product of PRODUCTS) {
@@ -192,6 +193,27 @@ for (const product of PRODUCTS) {
       assert.equal(await primary(0).call('GET', both), 'the owner’s');
       assert.equal(await primary(0).call('GET', alone), 'x');
       assert.equal(await keysOf(primary(1), slot), 1, 'the other copy stays');
+    });
+
+    test('collect-keys: a key too big for the node timeout stays and is named, the others go', async () => {
+      const slot = SLOTS.giant;
+      const [giant, small] = [key(slot, 'giant'), key(slot, 'small')];
+      await writeAstray(primary(1), ref(0), slot, [
+        ['SETRANGE', giant, '60000000', 'x'],
+        ['SET', small, 'y'],
+      ]);
+      const collect = () => tool.run({ type: 'collect-keys', from: ref(1), owner: ref(0), slots: String(slot) });
+      assertFailed(await collect(), 'BIG_KEY', /1 keys would block.*giant:/);
+      assert.equal(await primary(0).call('GET', small), 'y');
+      assert.equal(await keysOf(primary(1), slot), 1, 'the giant stays');
+      assert.deepEqual((await selfOf(primary(1))).importing, []);
+      // Made smaller it is moved, alone.
+      await writeAstray(primary(1), ref(0), slot, [
+        ['DEL', giant],
+        ['SETRANGE', giant, '3000000', 'x'],
+      ]);
+      assertDone(await collect());
+      assert.equal(Number(await primary(0).call('STRLEN', giant)), 3_000_001);
     });
 
     test('collect-keys: equal collections are equal, in whatever order the servers keep them', async () => {

@@ -1,8 +1,9 @@
 /** What an error of MIGRATE means for the move, and how it is told. */
 import { asReeveError, type ReeveError } from '@reeve/runtime';
 import { RedisReplyError } from '../../api/port.ts';
+import type { NodeRef } from '../../api/view.ts';
 import { nameOf } from '../evidence.ts';
-import { cannotGoOn, type Migration } from './migration.ts';
+import { cannotGoOn } from './migration.ts';
 import { isSilence, passes } from './retry.ts';
 
 export type Cause =
@@ -33,9 +34,14 @@ export function causeOf(error: unknown): Cause {
   return passes(error) ? 'passing' : 'refused';
 }
 
-export function explain(error: unknown, cause: Cause, migration: Migration): ReeveError {
+/** The two servers between which keys move. */
+export interface Ends {
+  readonly source: NodeRef;
+  readonly target: NodeRef;
+}
+
+export function explain(error: unknown, cause: Cause, { source, target }: Ends): ReeveError {
   const known = asReeveError(error);
-  const { source, target } = migration.command;
   switch (cause) {
     case 'broken-off':
       if (isSilence(error)) return known; // it is the source that does not answer us

@@ -3,19 +3,14 @@ import { isAscii } from 'node:buffer';
 import type { Arg } from '../../api/port.ts';
 import { showKey } from '../compare-keys.ts';
 import { nameOf } from '../evidence.ts';
-import { isMovedAlone, type Listing, type Sample, type SizedKey } from './big-keys.ts';
+import { batches, CALL_MARGIN_MS, stepTimeoutMs } from './batches.ts';
+import type { Listing, Sample, SizedKey } from './big-keys.ts';
 import type { Conflicts } from './conflicts.ts';
 import { causeOf, explain } from './migrate-errors.ts';
 import type { Migration } from './migration.ts';
 import { Patience } from './retry.ts';
 import type { Pacing } from './throttle.ts';
 
-/** MIGRATE's own timeout is for each step on the wire, in which the source serves nobody: far below the node timeout. */
-const SHARE_OF_NODE_TIMEOUT = 0.4;
-const LONGEST_STEP_MS = 5_000;
-const SHORTEST_STEP_MS = 100;
-/** On top of the step timeout, for the answer to get through: after this the outcome is unknown. */
-const CALL_MARGIN_MS = 20_000;
 const MOST_TRIES = 8;
 /** How long a target that went away is waited for, so that a restart is no failure. */
 const TARGET_PATIENCE_MS = 15_000;
@@ -34,8 +29,7 @@ export class Mover {
     this.#pacing = pacing;
     this.#conflicts = conflicts;
     this.#sample = sample;
-    const share = Math.floor(migration.nodeTimeoutMs * SHARE_OF_NODE_TIMEOUT);
-    this.#stepMs = Math.min(LONGEST_STEP_MS, Math.max(SHORTEST_STEP_MS, share));
+    this.#stepMs = stepTimeoutMs(migration.nodeTimeoutMs);
   }
 
   /**
@@ -48,7 +42,7 @@ export class Mover {
     let listed = listing ?? (await this.list(slot));
     for (;;) {
       let smooth = true;
-      for (const batch of this.#batches(listed.keys)) {
+      for (const batch of batches(listed.keys, this.#migration.command.pace, () => this.#pacing.limit())) {
         smooth = (await this.#moveBatch(slot, batch, stuck, patience)) && smooth;
       }
       if (listed.complete && smooth) break;
@@ -85,25 +79,6 @@ export class Mover {
     const { keys, bytes } = this.#pacing.limit();
     if (this.#sample.bytesPerKey <= 0) return keys;
     return Math.max(1, Math.min(keys, Math.floor(bytes / this.#sample.bytesPerKey)));
-  }
-
-  /** Batches by bytes; keys that go alone come last. The limits are asked for each batch: they adapt on the way. */
-  *#batches(sized: readonly SizedKey[]): Generator<readonly SizedKey[]> {
-    const { pace } = this.#migration.command;
-    const alone = sized.filter(({ bytes }) => isMovedAlone(bytes, pace));
-    const together = sized.filter(({ bytes }) => !isMovedAlone(bytes, pace));
-    let at = 0;
-    while (at < together.length) {
-      const limit = this.#pacing.limit();
-      let bytes = 0;
-      const from = at;
-      do {
-        bytes += together[at]?.bytes ?? 0;
-        at++;
-      } while (at < together.length && at - from < limit.keys && bytes + (together[at]?.bytes ?? 0) <= limit.bytes);
-      yield together.slice(from, at);
-    }
-    for (const one of alone) yield [one];
   }
 
   /** True when it went smoothly; false when the slot must be listed again to know what is left. */
@@ -149,12 +124,12 @@ export class Mover {
   /** Waits until another try makes sense; throws when there were enough of them, or none makes sense. */
   async #makeGood(keys: readonly Buffer[], error: unknown, patience: Patience): Promise<void> {
     const cause = causeOf(error);
-    if (cause !== 'broken-off' && cause !== 'passing') throw explain(error, cause, this.#migration);
+    if (cause !== 'broken-off' && cause !== 'passing') throw explain(error, cause, this.#migration.command);
     if (cause === 'broken-off') {
       this.#conflicts.doubt(keys);
       await this.#untilTargetAnswers(error);
     }
-    if (!(await patience.again())) throw explain(error, cause, this.#migration);
+    if (!(await patience.again())) throw explain(error, cause, this.#migration.command);
   }
 
   #count(moved: readonly SizedKey[]): void {
@@ -184,7 +159,7 @@ export class Mover {
     for (;;) {
       const id = await redis.call(target.endpoint, ['CLUSTER', 'MYID']).catch(() => undefined);
       if (id === target.id) return;
-      if (clock.now() >= until || id !== undefined) throw explain(cause, 'broken-off', this.#migration);
+      if (clock.now() >= until || id !== undefined) throw explain(cause, 'broken-off', this.#migration.command);
       await clock.sleep(LOOK_FOR_TARGET_MS);
     }
   }
