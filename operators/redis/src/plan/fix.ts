@@ -12,6 +12,7 @@ import type { ClusterView, NodeId } from '../api/view.ts';
 import { checkCluster, type Expected } from './check.ts';
 import { judgeAbsent, lostOwners } from './fix-absent.ts';
 import { type Collision, collisions, repairEpochs } from './fix-epochs.ts';
+import { refuseOtherDatabases } from './fix-databases.ts';
 import { damagedSlots, mayHaveStrays } from './fix-facts.ts';
 import { forgetLeftovers, repairMembership, repairReplicas } from './fix-links.ts';
 import { linksFollow, settling, stillSettling } from './fix-settling.ts';
@@ -176,9 +177,11 @@ function planFix(
     return { commands: [], refused: [{ code: 'FIX_NEW_DAMAGE', message, subjects: [] }] };
   }
   const waiting = [...slots.waiting, ...running(inFlight)];
-  if (slots.commands.length > 0 || waiting.length > 0) {
-    return { commands: slots.commands, waitingFor: waiting, wakeAt };
+  const movable = refuseOtherDatabases(view, slots.commands);
+  if (movable.commands.length > 0 || waiting.length > 0) {
+    return { commands: movable.commands, waitingFor: waiting, wakeAt };
   }
+  if (movable.refused.length > 0) return { commands: [], refused: movable.refused };
 
   const epochs = repairEpochs(view, goal.collisions);
   const commands = [...epochs.commands, ...repairReplicas(view, goal.spreadBy)];
