@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Cluster, type Server, startCluster, startServer, startServers, until } from '@reeve/rig';
+import { disguised } from '../tests/disguise.ts';
 import { address, reeve as runReeve } from '../tests/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-cli-'));
@@ -114,6 +115,39 @@ test('two clusters that do not know each other are refused as one', async () => 
   await refused(all, ['reshard', address(a), address(b), '--to', address(a), '--slots', '5'], /SPLIT_CLUSTER/);
   await refused(all, ['rebalance', address(a), address(b)], /SPLIT_CLUSTER/);
   await refused(all, ['fix', address(a), address(b)], /SPLIT_CLUSTER/);
+});
+
+test('an unsupported version is refused, whatever is asked: also by --resume and --rollback', async () => {
+  const [old, ...others] = empty.slice(3) as [Server, Server, Server];
+  const version = /valkey_version:(\d+)\./.exec(String(await old.call('INFO', 'server')))?.[1] ?? '';
+  // As many digits: the length of the reply stays right.
+  const ancient = '7'.padStart(version.length, '0');
+  const proxy = await disguised(old, `valkey_version:${version}.`, `valkey_version:${ancient}.`);
+  try {
+    const servers = [old, ...others];
+    const reason = new RegExp(`is valkey ${ancient}\\.[\\d.]+; supported are .*\\[UNSUPPORTED_VERSION\\]`);
+    await refused(servers, ['create', proxy.address, ...others.map(address)], reason);
+    await refused(servers, ['fix', proxy.address], reason);
+    const journal = join(folder, 'old.json');
+    const [source, target] = await Promise.all(servers.map((server) => server.call('CLUSTER', 'MYID')));
+    const goal = { moves: [{ source, target, slots: '0-9' }], engine: 'auto', pace: 'gentle' };
+    const header = {
+      version: 1,
+      operationId: 'o',
+      kind: 'reshard',
+      goal,
+      digest: 'v1-0',
+      seeds: [proxy.endpoint],
+      at: 0,
+    };
+    for (const how of ['--resume', '--rollback']) {
+      writeFileSync(journal, `${JSON.stringify(header)}\n`);
+      await refused(servers, ['reshard', how, journal], reason);
+    }
+    assert.ok(proxy.replaced >= 4, 'the servers were asked for their version');
+  } finally {
+    proxy.close();
+  }
 });
 
 test('a plan that went stale between approval and run is refused', async () => {

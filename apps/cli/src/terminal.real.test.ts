@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test';
 import { REEVE, type Server, startServer } from '@reeve/rig';
 import { address } from '../tests/program.ts';
 
+const TERMINAL = 'script';
 const PASSWORD = 'seen-by-nobody';
 let server: Server;
 
@@ -25,7 +26,7 @@ interface Ended {
 /** Runs a shell line at a terminal and types each answer once what it waits for is shown. */
 function atTerminal(line: string, answers: readonly (readonly [after: string, typed: string])[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn('script', ['-qec', line, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(TERMINAL, ['-qec', line, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
     const left = [...answers];
     let shown = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
