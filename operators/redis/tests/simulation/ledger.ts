@@ -65,6 +65,11 @@ export class Ledger {
     this.#suffering.add(server);
   }
 
+  /** Whether it was killed, stopped or cut off in this run. */
+  hasSuffered(server: ModelServer): boolean {
+    return this.#suffering.has(server);
+  }
+
   /** To be called after every step: notices who took whose place. */
   watch(): void {
     for (const server of this.#model.servers) {

@@ -17,8 +17,7 @@ export function turn(server: ModelServer, network: Network, now: number): void {
   for (const peer of [...server.peers.values()]) {
     if (peer !== server.self && server.peers.get(peer.id) === peer) tendLink(server, peer, network, now);
   }
-  if (server.broadcastSoon) broadcast(server, network, now);
-  else if (now >= server.nextPingAt) pingOldest(server, network, now);
+  if (now >= server.nextPingAt) pingOldest(server, network, now);
   if (server.isPrimary) {
     for (const [database, keys] of server.databases.entries()) {
       for (const key of keys.expire(now)) write(server, { type: 'delete', database, key });
@@ -84,7 +83,13 @@ function pingOldest(server: ModelServer, network: Network, now: number): void {
   if (oldest) ping(server, oldest, network, now);
 }
 
-function broadcast(server: ModelServer, network: Network, now: number): void {
+/**
+ * What everybody must hear, such as the new owner of a slot, a server sends at once. Here it goes out at the head of
+ * a turn, before any server's own work: else a replica could win an election, and claim a slot that was given away
+ * long ago, because the news had to wait for its sender's turn.
+ */
+export function broadcast(server: ModelServer, network: Network, now: number): void {
+  if (!server.broadcastSoon) return;
   server.broadcastSoon = false;
   for (const peer of [...server.peers.values()]) if (isPingable(server, peer)) ping(server, peer, network, now);
 }

@@ -225,3 +225,16 @@ test('an atomic migration that is made to fail moves nothing; the next one moves
   assert.deepEqual([a.countKeysInSlot(slot), b.countKeysInSlot(slot)], [0, 1]);
   assert.equal(call(b, 'GET', '{06S}'), 'x');
 });
+
+test('the new owner of a slot is heard of before a replica of the former owner can win an election', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const { model, servers, call } = form(seed, 'redis7');
+    const [a, b, , replicaOfA] = servers as [ModelServer, ModelServer, ModelServer, ModelServer];
+    call(b, 'CLUSTER', 'SETSLOT', 0, 'IMPORTING', a.id);
+    call(a, 'CLUSTER', 'SETSLOT', 0, 'MIGRATING', b.id);
+    for (const server of [b, a]) call(server, 'CLUSTER', 'SETSLOT', 0, 'NODE', b.id);
+    call(replicaOfA, 'CLUSTER', 'FAILOVER');
+    until(model, 'failed over', () => replicaOfA.isPrimary && settled(servers));
+    assert.equal(b.ownerOf(0), b.self, `seed ${seed}`);
+  }
+});

@@ -2,7 +2,7 @@
 import type { Random } from '@reeve/runtime';
 import type { ExportState } from './atomic-job.ts';
 import { runCommand, runTransaction, WritesPausedError, wouldWait } from './commands/dispatch.ts';
-import { TURN_MS, turn } from './cron.ts';
+import { broadcast, TURN_MS, turn } from './cron.ts';
 import { Network } from './network.ts';
 import {
   bytesOf,
@@ -82,7 +82,9 @@ export class RedisClusterModel {
     while (this.#nextTurn <= time) {
       this.#now = this.#nextTurn;
       this.#nextTurn += TURN_MS;
-      for (const server of this.#shuffled()) if (server.process === 'up') turn(server, this.network, this.#now);
+      const running = this.#shuffled().filter((server) => server.process === 'up');
+      for (const server of running) broadcast(server, this.network, this.#now);
+      for (const server of running) turn(server, this.network, this.#now);
     }
     if (time > this.#now) this.#now = time;
   }
