@@ -13,7 +13,7 @@ import {
   sameEndpoint,
 } from './topology.ts';
 
-/** The oldest major versions that are tested; older ones lack what plans rely on (replicated SETSLOT, functions, shards). */
+/** The oldest major versions with all that plans rely on (replicated SETSLOT, functions, shards). Tested are Redis 7.0 and Valkey 9. */
 const OLDEST_MAJOR = { redis: 7, valkey: 8 } as const;
 
 export type Located = { readonly node: ReportedNode } | { readonly refused: Refusal };
