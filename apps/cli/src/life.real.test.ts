@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Certificates, makeCertificates, type Server, serverCheck, startServer, startServers } from '@reeve/rig';
+import {
+  type Certificates,
+  makeCertificates,
+  type Server,
+  serverCheck,
+  startServer,
+  startServers,
+  until,
+} from '@reeve/rig';
 import { address, type Ran, reeve, start } from '../tests/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'reeve-life-'));
@@ -52,10 +60,12 @@ function done(ran: Ran): Ran {
   return ran;
 }
 
-async function slotsOf(server: Server): Promise<number> {
+/** The slots of each server, in the order of ours. */
+async function slotCounts(): Promise<readonly number[]> {
   const { out } = done(await run('status', entry(), '--json'));
   const { shards } = JSON.parse(out) as { shards: { slotCount: number; primary: { address: string } }[] };
-  return shards.find(({ primary }) => primary.address === address(server))?.slotCount ?? 0;
+  const counts = new Map(shards.map(({ primary, slotCount }) => [primary.address, slotCount]));
+  return [...servers, spare].map((server) => counts.get(address(server)) ?? 0);
 }
 
 test('create 3+3 by TLS with an ACL user; our check and the server’s own agree that it is sound', async () => {
@@ -74,40 +84,51 @@ test('without the client certificate or with a wrong authority the reason is tol
   assert.match(err, /\[REDIS_TLS\]/);
 });
 
-test('add-node, rebalance, failover and del-node', async () => {
+test('watch starts, shows a failover that happens meanwhile, and ends with Ctrl-C', async () => {
+  let shown = '';
+  const watching = start(state, ['redis', 'watch', entry(), '--interval', '0.1', ...secrets], (text) => {
+    shown += text;
+  });
+  try {
+    await until('it looks on', () => shown.includes('watching 6 nodes, cluster_state ok'));
+    const replica = address(await aReplica());
+    done(await run('failover', entry(), '--node', replica, '--yes'));
+    const change = new RegExp(
+      `^\\S+Z ${replica.replaceAll('.', '\\.')} \\([0-9a-f]{8}\\) role replica → primary$`,
+      'm',
+    );
+    await until('it shows the change', () => change.test(shown));
+  } finally {
+    watching.child.kill('SIGINT');
+  }
+  const ended = await watching.ended;
+  assert.equal(ended.code, 0, ended.out + ended.err);
+  assert.doesNotMatch(shown, new RegExp(password));
+});
+
+async function aReplica(): Promise<Server> {
+  for (const server of servers) {
+    if (String(await server.call('INFO', 'replication')).includes('role:slave')) return server;
+  }
+  return assert.fail('no server is a replica');
+}
+
+test('add-node, rebalance and failover', async () => {
   done(await run('add-node', entry(), '--node', address(spare), '--yes'));
-  assert.equal(await slotsOf(spare), 0);
+  assert.equal((await slotCounts()).at(-1), 0);
   done(await run('rebalance', entry(), '--use-empty', '--fast', '--yes'));
-  assert.equal(await slotsOf(spare), 4096);
+  assert.equal((await slotCounts()).at(-1), 4096);
   const { out } = done(await run('status', entry(), '--json'));
   const { shards } = JSON.parse(out) as { shards: { replicas: { id: string }[] }[] };
   const replica = shards.flatMap(({ replicas }) => replicas)[0]?.id ?? '';
   done(await run('failover', entry(), '--node', replica.slice(0, 10), '--yes'));
-  done(await run('del-node', entry(), '--node', address(spare), '--fast', '--yes'));
-  done(await run('check', entry(), '--replicas', '1'));
 });
 
-/** Starts a gentle reshard and does something to the program once it moves. */
-async function disturbed(journal: string, signal: NodeJS.Signals): Promise<Ran> {
-  const { out } = done(await run('status', entry(), '--json'));
-  const { shards } = JSON.parse(out) as { shards: { primary: { id: string } }[] };
-  const to = shards[0]?.primary.id ?? '';
-  const args = [
-    'redis',
-    'reshard',
-    entry(),
-    '--to',
-    to,
-    '--slots',
-    '400',
-    '--engine',
-    'windowed',
-    '--yes',
-    '--journal',
-    journal,
-  ];
+/** Starts a line that moves slots at the slowest pace there is, and does something to the program once it moves. */
+async function disturbed(line: readonly string[], journal: string, signal: NodeJS.Signals): Promise<Ran> {
+  const args = ['redis', ...line, '--engine', 'windowed', '--yes', '--journal', journal, ...secrets];
   let sent = false;
-  const running = start(state, [...args, ...secrets], (text) => {
+  const running = start(state, args, (text) => {
     if (sent || !/^ {2}move \d+ slots/m.test(text)) return;
     sent = true;
     running.child.kill(signal);
@@ -115,9 +136,30 @@ async function disturbed(journal: string, signal: NodeJS.Signals): Promise<Ran> 
   return running.ended;
 }
 
+async function disturbedReshard(journal: string, signal: NodeJS.Signals): Promise<Ran> {
+  const { out } = done(await run('status', entry(), '--json'));
+  const { shards } = JSON.parse(out) as { shards: { primary: { id: string } }[] };
+  const to = shards[0]?.primary.id ?? '';
+  return disturbed(['reshard', entry(), '--to', to, '--slots', '400'], journal, signal);
+}
+
+test('a del-node that was killed is taken back with --rollback; done, it is not', async () => {
+  const [first, second] = [join(folder, 'deletion.json'), join(folder, 'deleted.json')];
+  const line = ['del-node', entry(), '--node', address(spare)];
+  const before = await slotCounts();
+  assert.equal((await disturbed(line, first, 'SIGKILL')).signal, 'SIGKILL');
+  done(await run('del-node', '--rollback', first, '--yes'));
+  assert.deepEqual(await slotCounts(), before);
+  done(await run(...line, '--fast', '--yes', '--journal', second));
+  const late = await run('del-node', '--rollback', second, '--yes');
+  assert.equal(late.code, 3, late.out + late.err);
+  assert.match(late.out, /6 of 6 nodes have forgotten .*\[ROLLBACK_IMPOSSIBLE\]/);
+  done(await run('check', entry(), '--replicas', '1'));
+});
+
 test('Ctrl-C in the middle of a reshard ends with 130, and --resume needs nothing but the journal', async () => {
   const journal = join(folder, 'interrupted.json');
-  const ran = await disturbed(journal, 'SIGINT');
+  const ran = await disturbedReshard(journal, 'SIGINT');
   assert.equal(ran.code, 130, ran.out + ran.err);
   assert.match(ran.out, new RegExp(`Go on with: reeve redis reshard --resume ${journal}`), ran.err);
   done(await run('reshard', '--resume', journal));
@@ -126,11 +168,11 @@ test('Ctrl-C in the middle of a reshard ends with 130, and --resume needs nothin
 
 test('kill -9 in the middle of a reshard: --rollback brings everything back', async () => {
   const journal = join(folder, 'killed.json');
-  const before = await Promise.all(servers.map(slotsOf));
-  const ran = await disturbed(journal, 'SIGKILL');
+  const before = await slotCounts();
+  const ran = await disturbedReshard(journal, 'SIGKILL');
   assert.equal(ran.signal, 'SIGKILL');
   const { out, err, code } = await run('reshard', '--rollback', journal, '--yes', '--fast');
   assert.equal(code, 0, out + err);
-  assert.deepEqual(await Promise.all(servers.map(slotsOf)), before);
+  assert.deepEqual(await slotCounts(), before);
   done(await run('check', entry(), '--keys'));
 });
