@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isRefused } from '../api/operation.ts';
 import { decide, gone, keysOf, mend, type Nodes, p0, p1, p2, p3, worldOf } from './fix-testing.ts';
 import { openAt } from './moves-testing.ts';
-import { idOf } from './testing.ts';
+import { idOf, testNode } from './testing.ts';
 
 /** Slot 5 belongs to p0, unless said otherwise. */
 const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readonly done: readonly string[] }[] = [
@@ -173,6 +173,20 @@ const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readon
     done: ['close 5 p0', 'close 5 p0 for p0r0'],
   },
 ];
+
+test('a move is taken back, not finished, while a dead primary that was failed over may come back with a mark of it', () => {
+  const nodes: Nodes = {
+    p0: { migrating: openAt([5], p1), keys: { 5: 4 } },
+    p1: { importing: openAt([5], p0), keys: { 5: 5 } },
+  };
+  const dead = { unreachable: 'refused', flags: ['fail'], host: '10.0.0.99' };
+  const target = mend(worldOf(nodes, [testNode('old', dead)]));
+  assert.deepEqual(target.done, ['claim 5 p0', 'collect 5 p1→p0']);
+  assert.equal(keysOf(target.world), 9);
+  // A dead replica comes back as one, and follows.
+  const replica = { ...dead, role: 'replica', primaryId: p1 } as const;
+  assert.deepEqual(mend(worldOf(nodes, [testNode('old', replica)])).done, ['migrate 5 p0→p1']);
+});
 
 for (const { name, nodes, done } of openSlots) {
   test(`open slot: ${name}`, () => {

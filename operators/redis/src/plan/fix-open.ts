@@ -6,6 +6,7 @@
  * | the owner is marked importing | the owner settles it (claim): it has the slot |
  * | owner migrating to T; T importing from it, or T without mark but with keys | finished: moved to T |
  * | owner migrating to T; T was failed over (follows H, or is gone and only H has keys) | finished: moved to H |
+ * | … but a dead primary that was failed over may come back | the owner settles it, then the keys are collected |
  * | owner migrating to T; T has no keys of it, or T is gone for good | closed on the owner |
  * | owner migrating to T; T has keys but cannot take it (follows somebody, imports from elsewhere) | the owner settles it, then T's keys are collected |
  * | owner migrating to T; T cannot be read and may be alive | waited for |
@@ -19,7 +20,7 @@ import type { ClusterView, NodeId } from '../api/view.ts';
 import type { SlotAction } from './fix-actions.ts';
 import type { Mark, SlotFacts } from './fix-facts.ts';
 import { isFailed, lineAbout } from './moves-view.ts';
-import { isReported, members, nodeName, nodeOf, reportedPrimaries } from './topology.ts';
+import { isReported, members, nodeName, nodeNames, nodeOf, reportedPrimaries, roleOf } from './topology.ts';
 
 export interface OpenVerdict {
   readonly actions: readonly SlotAction[];
@@ -65,6 +66,11 @@ function settleLeaving(view: ClusterView, facts: SlotFacts, mark: Mark, givenUp:
   const name = nodeName(view, owner);
   const peerName = nodeName(view, peer);
   const target = [peer, ...heirsOf(view, facts, owner, peer)].find((id) => canTake(view, facts, owner, peer, id));
+  const revenants = mayReturn(view);
+  if (target !== undefined && revenants.length > 0) {
+    const why = `the move from ${name} to ${peerName} was broken off halfway; ${nodeNames(view, revenants)} may come back with a part in it, so it is taken back`;
+    return { actions: [claim(owner, why)] };
+  }
   if (target !== undefined) {
     const leaveOut = others(facts, owner).filter((id) => id !== target);
     const standsIn = target === peer ? '' : ` (now ${nodeName(view, target)})`;
@@ -91,6 +97,18 @@ function settleLeaving(view: ClusterView, facts: SlotFacts, mark: Mark, givenUp:
     };
   }
   return { actions: [claim(owner, `marked as migrating to ${peerName}, which cannot take it over`)] };
+}
+
+/**
+ * Dead primaries that were failed over. One of them may have been the target of the move and hold a mark that nobody can
+ * read. If it comes back and hears that the source has given the slot up, Valkey makes it the owner with a new epoch: with
+ * that it beats its own heir and takes back all of its slots, with old data or none. While the source keeps the slot, it
+ * comes back as a replica.
+ */
+function mayReturn(view: ClusterView): readonly NodeId[] {
+  return members(view)
+    .filter((node) => !node.report.known && isFailed(node) && roleOf(node) === 'primary')
+    .map((node) => node.id);
 }
 
 /** Can the slot be moved on to this node: a primary that took part in the move, with no other mark on it? */
