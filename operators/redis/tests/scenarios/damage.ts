@@ -23,6 +23,7 @@ import {
   uncoverWithKeysOnSeveral,
   until,
 } from '@reeve/rig';
+import { brokenMoves } from './damage-moves.ts';
 import { mend, seen, settled, setUp } from './mending.ts';
 import { type Scenario, scenario } from './topology.ts';
 import { type Figures, isPrimary, slotCounts, type World } from './world.ts';
@@ -268,4 +269,4 @@ async function tables(cluster: Cluster): Promise<readonly string[]> {
   );
 }
 
-export const damageScenarios: readonly Scenario[] = [...openSlots, ...uncovered, ...elsewhere];
+export const damageScenarios: readonly Scenario[] = [...openSlots, ...brokenMoves, ...uncovered, ...elsewhere];
