@@ -7,10 +7,12 @@ import { after, before, test } from 'node:test';
 import {
   type Certificates,
   makeCertificates,
+  parseNodes,
   type Server,
   serverCheck,
   startServer,
   startServers,
+  tagForSlot,
   until,
 } from '@reeve/rig';
 import { address, type Ran, reeve, start } from '../tests/program.ts';
@@ -50,6 +52,9 @@ after(async () => {
   await Promise.all([...servers, ...(spare ? [spare] : [])].map((server) => server.stop()));
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Slot by slot: there is time to do something meanwhile. */
+const SLOWLY = ['--engine', 'windowed'];
 
 const run = (...args: readonly string[]) => reeve(state, 'redis', ...args, ...secrets);
 const entry = () => address(servers[0] as Server);
@@ -124,9 +129,9 @@ test('add-node, rebalance and failover', async () => {
   done(await run('failover', entry(), '--node', replica.slice(0, 10), '--yes'));
 });
 
-/** Starts a line that moves slots at the slowest pace there is, and does something to the program once it moves. */
+/** Starts a line that moves slots, and does something to the program once it moves. */
 async function disturbed(line: readonly string[], journal: string, signal: NodeJS.Signals): Promise<Ran> {
-  const args = ['redis', ...line, '--engine', 'windowed', '--yes', '--journal', journal, ...secrets];
+  const args = ['redis', ...line, '--yes', '--journal', journal, ...secrets];
   let sent = false;
   const running = start(state, args, (text) => {
     if (sent || !/^ {2}move \d+ slots/m.test(text)) return;
@@ -140,17 +145,17 @@ async function disturbedReshard(journal: string, signal: NodeJS.Signals): Promis
   const { out } = done(await run('status', entry(), '--json'));
   const { shards } = JSON.parse(out) as { shards: { primary: { id: string } }[] };
   const to = shards[0]?.primary.id ?? '';
-  return disturbed(['reshard', entry(), '--to', to, '--slots', '400'], journal, signal);
+  return disturbed(['reshard', entry(), '--to', to, '--slots', '120', ...SLOWLY], journal, signal);
 }
 
 test('a del-node that was killed is taken back with --rollback; done, it is not', async () => {
   const [first, second] = [join(folder, 'deletion.json'), join(folder, 'deleted.json')];
-  const line = ['del-node', entry(), '--node', address(spare)];
+  const line = ['del-node', entry(), '--node', address(spare), ...SLOWLY];
   const before = await slotCounts();
   assert.equal((await disturbed(line, first, 'SIGKILL')).signal, 'SIGKILL');
   done(await run('del-node', '--rollback', first, '--yes'));
   assert.deepEqual(await slotCounts(), before);
-  done(await run(...line, '--fast', '--yes', '--journal', second));
+  done(await run(...line.slice(0, 4), '--fast', '--yes', '--journal', second));
   const late = await run('del-node', '--rollback', second, '--yes');
   assert.equal(late.code, 3, late.out + late.err);
   assert.match(late.out, /6 of 6 nodes have forgotten .*\[ROLLBACK_IMPOSSIBLE\]/);
@@ -174,5 +179,30 @@ test('kill -9 in the middle of a reshard: --rollback brings everything back', as
   const { out, err, code } = await run('reshard', '--rollback', journal, '--yes', '--fast');
   assert.equal(code, 0, out + err);
   assert.deepEqual(await slotCounts(), before);
+  done(await run('check', entry(), '--keys'));
+});
+
+test('kill -9 while the servers move slots by themselves: --rollback waits for them, and brings the slots back', async () => {
+  const before = await slotCounts();
+  const source = servers[before.findIndex((count) => count > 0)] as Server;
+  const own = parseNodes(String(await source.call('CLUSTER', 'NODES'))).find((line) => line.myself);
+  const first = own?.slots[0]?.[0] ?? 0;
+  const keys = Array.from({ length: 100 }, (_, index) => `key:${index}:{${tagForSlot(first)}}`);
+  for (const key of keys) await source.call('SET', key, key);
+  // Each key takes the snapshot 50 ms: the migration outlives the program by seconds.
+  await source.call('CONFIG', 'SET', 'rdb-key-save-delay', 50_000);
+  const target = servers[before.findLastIndex((count) => count > 0)] as Server;
+  const journal = join(folder, 'atomic.json');
+  const line = ['reshard', entry(), '--from', address(source), '--to', address(target), '--slots', '300', '--fast'];
+  const jobs = async () => ((await source.call('CLUSTER', 'GETSLOTMIGRATIONS')) as unknown[]).length;
+  const jobsBefore = await jobs();
+  const running = start(state, ['redis', ...line, '--yes', '--journal', journal, ...secrets]);
+  await until('the servers have begun', async () => (await jobs()) > jobsBefore, { everyMs: 5 });
+  running.child.kill('SIGKILL');
+  await running.ended;
+  const { err } = done(await run('reshard', '--rollback', journal, '--yes'));
+  assert.match(err, /waiting: the server moves slots/);
+  assert.deepEqual(await slotCounts(), before);
+  for (const key of keys) assert.equal(await source.call('GET', key), key);
   done(await run('check', entry(), '--keys'));
 });
