@@ -92,10 +92,12 @@ export interface CloseSlots extends RedisCommandBase {
   readonly carriedBy?: readonly NodeRef[];
 }
 
-/** CLUSTER BUMPEPOCH on a node whose config epoch collides with another's. */
+/** CLUSTER BUMPEPOCH on a node whose config epoch collides with another's. Evidence: it has that epoch still. */
 export interface BumpEpoch extends RedisCommandBase {
   readonly type: 'bump-epoch';
   readonly node: NodeRef;
+  /** The epoch that it shares. */
+  readonly epoch: number;
 }
 
 /**

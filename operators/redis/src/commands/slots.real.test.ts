@@ -264,16 +264,22 @@ for (const product of PRODUCTS) {
       assert.equal(await keysOf(primary(1), SLOTS.abort), 1);
     });
 
-    test('bump-epoch: nothing where nothing collides; stale for a replica, which shows the epoch of its primary', async () => {
+    test('bump-epoch: a new epoch for a node that has the shared one still; stale for a replica, which shows the epoch of its primary', async () => {
       const epochs = async () =>
         Promise.all(cluster.primaries.map(async (server) => (await selfOf(server)).configEpoch));
       const before = await epochs();
       assert.equal(new Set(before).size, 3);
-      assertDone(await tool.run({ type: 'bump-epoch', node: ref(0) }));
+      const lowest = before.indexOf(Math.min(...before));
+      const epoch = before[lowest] as number;
+      const node = ref(lowest);
+      assertDone(await tool.run({ type: 'bump-epoch', node, epoch: epoch + 1000 }));
       assert.deepEqual(await epochs(), before);
-      assertStale(await tool.run({ type: 'bump-epoch', node: impostor(ref(0)) }), /answers/);
+      assertStale(await tool.run({ type: 'bump-epoch', node: impostor(node), epoch }), /answers/);
       const replica = await refTo(cluster.replicas[0] as Server);
-      assertStale(await tool.run({ type: 'bump-epoch', node: replica }), /is a replica/);
+      assertStale(await tool.run({ type: 'bump-epoch', node: replica, epoch }), /is a replica/);
+      assertDone(await tool.run({ type: 'bump-epoch', node, epoch }));
+      const after = await epochs();
+      assert.ok((after[lowest] as number) > Math.max(...before), after.join());
     });
   });
 }

@@ -45,6 +45,7 @@ const bump = (name: string): BumpEpoch => ({
   type: 'bump-epoch',
   why: 'test',
   node: { id: name, endpoint: { host: '127.0.0.1', port: 1 } },
+  epoch: 1,
 });
 
 interface Goal {

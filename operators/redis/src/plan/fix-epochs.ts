@@ -43,7 +43,7 @@ export function repairEpochs(view: ClusterView, since: readonly Collision[]): Ep
     view,
     old.nodes.filter((id) => id !== node.id),
   )}`;
-  return { commands: [{ type: 'bump-epoch', node: refOf(node), why }], waiting };
+  return { commands: [{ type: 'bump-epoch', node: refOf(node), epoch: old.epoch, why }], waiting };
 }
 
 function isSame(a: Collision, b: Collision): boolean {

@@ -20,7 +20,7 @@ test('every command prints as one line that names its nodes', () => {
     { type: 'claim-slots', why, owner: a, slots: '1', releaseFrom: [b], others: [] },
     { type: 'collect-keys', why, from: a, owner: b, slots: '1' },
     { type: 'close-slots', why, node: a, slots: '1' },
-    { type: 'bump-epoch', why, node: a },
+    { type: 'bump-epoch', why, node: a, epoch: 1 },
     { type: 'forget-node', why, node: a, by: [b], reset: true },
     { type: 'failover', why, replica: a, primary: b, mode: 'graceful' },
     { type: 'copy-functions', why, from: a, to: b },
@@ -49,7 +49,7 @@ test('decisions: steps with numbers, reasons, nothing to do, refusals', () => {
 test('plans: commands with their why, waits, refusals, or reached', () => {
   assert.match(printPlan({ commands: [] }), /^Reached/);
   const text = printPlan({
-    commands: [{ type: 'bump-epoch', why: 'it collides', node: a }],
+    commands: [{ type: 'bump-epoch', why: 'it collides', node: a, epoch: 1 }],
     waitingFor: [{ reason: 'ReplicaSync', message: 'b is syncing', subjects: [] }],
     refused: [{ code: 'X', message: 'no', subjects: [] }],
   });
