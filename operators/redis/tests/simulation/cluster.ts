@@ -14,6 +14,8 @@ export interface Layout {
   /** Servers that run and belong to nothing. */
   readonly fresh: number;
   readonly flavour: Flavour;
+  /** Addresses of the servers, in turn; default: one host. */
+  readonly hosts?: readonly string[];
   readonly allowReplicaMigration: boolean;
 }
 
@@ -56,7 +58,10 @@ export function formCluster(simulation: Simulation, layout: Layout): Cluster {
     nodeTimeoutMs: 2_000,
   });
   let port = FIRST_PORT;
-  const add = () => model.addServer({ host: HOST, port: port++ });
+  const add = () => {
+    const host = layout.hosts?.[(port - FIRST_PORT) % layout.hosts.length] ?? HOST;
+    return model.addServer({ host, port: port++ });
+  };
   const primaries = layout.shards.map(add);
   const replicas = layout.shards.flatMap((shard, index) =>
     Array.from({ length: shard.replicas }, () => ({ server: add(), of: primaries[index] as ModelServer })),

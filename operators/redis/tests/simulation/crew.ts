@@ -85,7 +85,17 @@ export async function runCrew(
 }
 
 /** A fix looks at all slots of all nodes and takes as long as several of the others. */
-const SHARES: Readonly<Record<Kind, number>> = { create: 2, reshard: 2, rebalance: 2, delete: 2, add: 2, fix: 1 };
+const SHARES: Readonly<Record<Kind, number>> = {
+  create: 2,
+  reshard: 2,
+  rebalance: 2,
+  delete: 2,
+  add: 2,
+  fix: 1,
+  'fix-nodes': 1,
+  failover: 1,
+  spread: 1,
+};
 
 /** At least `total` seeds, shared out over all kinds, in pieces small enough to keep all processors busy to the end. */
 export function seedPieces(total: number, pieceSize: number, folder?: string): readonly Piece[] {

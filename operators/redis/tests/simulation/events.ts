@@ -5,15 +5,31 @@ import { type ModelServer, type RedisClusterModel, ServerError } from '@reeve/si
 
 const MEND_AFTER_MS = [500, 4_000, 20_000];
 
-export type EventKind = 'kill-server' | 'pause-server' | 'partition' | 'failover' | 'break-migrate';
+/** What the servers of a run may suffer. */
+export const allEvents = ['kill-server', 'pause-server', 'partition', 'failover', 'break-migrate'] as const;
 
-export const allEvents: readonly EventKind[] = [
-  'kill-server',
-  'pause-server',
-  'partition',
-  'failover',
-  'break-migrate',
-];
+/**
+ * Accidents of the two servers that an operation is most about, with names of their own so that they can be brought to
+ * every effect in turn. `kill-`: restarted before anybody misses it. `lose-`: away for longer than the node timeout, so
+ * that its replica takes over.
+ */
+export const victimEvents = ['kill-source', 'lose-source', 'kill-target', 'lose-target'] as const;
+
+export type VictimEvent = (typeof victimEvents)[number];
+export type EventKind = (typeof allEvents)[number] | VictimEvent;
+
+export function isEventKind(text: string): text is EventKind {
+  return [...allEvents, ...victimEvents].some((kind) => kind === text);
+}
+
+export interface Victims {
+  /** Gives something away: slots, or its independence. */
+  readonly source: ModelServer;
+  readonly target: ModelServer;
+}
+
+const KILLED_FOR_MS = 500;
+const LOST_FOR_MS = 20_000;
 
 /** One server or link is broken at a time: two at once may well be more than the cluster can bear. */
 export class ServerEvents {
@@ -24,6 +40,7 @@ export class ServerEvents {
   #isBroken = false;
   /** Whether anything happened to a server in this run. */
   happened = false;
+  victims: Victims | undefined;
 
   constructor(simulation: Simulation, model: RedisClusterModel, ledger: Ledger, kinds: readonly EventKind[]) {
     this.#simulation = simulation;
@@ -34,7 +51,29 @@ export class ServerEvents {
 
   offered(): readonly WorldEvent[] {
     if (this.#isBroken) return [];
-    return this.#all().filter((event) => this.#kinds.includes(event.kind as EventKind));
+    return [...this.#all(), ...this.#ofVictims()].filter((event) => this.#kinds.includes(event.kind as EventKind));
+  }
+
+  /** Something is broken when the run begins, and mended after so long. */
+  begin(who: readonly ModelServer[], breakIt: () => void, mend: () => void, afterMs: number): void {
+    this.#break(who, breakIt, mend, () => afterMs);
+  }
+
+  #ofVictims(): readonly WorldEvent[] {
+    const { source, target } = this.victims ?? {};
+    const accident = (kind: VictimEvent, server: ModelServer | undefined, ms: number): readonly WorldEvent[] => {
+      if (server?.process !== 'up') return [];
+      const model = this.#model;
+      const [breakIt, mend] = [() => model.kill(server), () => model.restart(server)];
+      const apply = () => this.#break([server], breakIt, mend, () => ms);
+      return [{ kind, detail: server.endpoint, apply }];
+    };
+    return [
+      ...accident('kill-source', source, KILLED_FOR_MS),
+      ...accident('lose-source', source, LOST_FOR_MS),
+      ...accident('kill-target', target, KILLED_FOR_MS),
+      ...accident('lose-target', target, LOST_FOR_MS),
+    ];
   }
 
   #all(): readonly WorldEvent[] {
@@ -73,28 +112,25 @@ export class ServerEvents {
   }
 
   #breaking(kind: EventKind, who: readonly ModelServer[], breakIt: () => void, mend: () => void): WorldEvent {
-    const detail = who.map((server) => server.endpoint).join(' | ');
-    return {
-      kind,
-      detail,
+    const chosenMs = () => MEND_AFTER_MS[this.#simulation.choices.pick(MEND_AFTER_MS.length)] ?? 0;
+    return { kind, detail: detailOf(who), apply: () => this.#break(who, breakIt, mend, chosenMs) };
+  }
+
+  #break(who: readonly ModelServer[], breakIt: () => void, mend: () => void, mendAfterMs: () => number): void {
+    for (const server of who) this.#ledger.suffers(server);
+    this.#isBroken = true;
+    this.happened = true;
+    this.#model.sync();
+    breakIt();
+    void this.#simulation.environment.effect('mend', {
+      detail: detailOf(who),
+      latencyMs: mendAfterMs(),
       apply: () => {
-        for (const server of who) this.#ledger.suffers(server);
-        this.#isBroken = true;
-        this.happened = true;
         this.#model.sync();
-        breakIt();
-        const latencyMs = MEND_AFTER_MS[this.#simulation.choices.pick(MEND_AFTER_MS.length)] ?? 0;
-        void this.#simulation.environment.effect('mend', {
-          detail,
-          latencyMs,
-          apply: () => {
-            this.#model.sync();
-            mend();
-            this.#isBroken = false;
-          },
-        });
+        mend();
+        this.#isBroken = false;
       },
-    };
+    });
   }
 
   /** Another person, or another tool. */
@@ -111,4 +147,8 @@ export class ServerEvents {
     const restored = 1 + this.#simulation.choices.pick(3);
     this.#model.breakNextMigrate(source, { restored, acknowledged: this.#simulation.choices.pick(restored + 1) });
   }
+}
+
+function detailOf(who: readonly ModelServer[]): string {
+  return who.map((server) => server.endpoint).join(' | ');
 }

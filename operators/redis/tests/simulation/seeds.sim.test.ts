@@ -4,8 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { type RecordedFailure, replay } from '@reeve/simulation';
 import { runCrew, seedPieces } from './crew.ts';
-import type { Kind } from './kinds.ts';
-import { redisScenario } from './scenarios.ts';
+import { scenarioNamed } from './scenarios.ts';
 
 const SEEDS = 500;
 const PIECE = 23;
@@ -31,8 +30,7 @@ describe('runs that failed once', async () => {
   for (const name of names) {
     const recorded = JSON.parse(await readFile(new URL(name, regressions), 'utf8')) as RecordedFailure;
     test(`${name}: ${recorded.code} does not come again`, async () => {
-      const kind = recorded.scenario.replace('redis-', '') as Kind;
-      assert.equal((await replay(redisScenario(kind), recorded)).failure, undefined);
+      assert.equal((await replay(scenarioNamed(recorded.scenario), recorded)).failure, undefined);
     });
   }
 });
