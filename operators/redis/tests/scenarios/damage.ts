@@ -23,6 +23,7 @@ import {
   uncoverWithKeysOnSeveral,
   until,
 } from '@reeve/rig';
+import { members } from './damage-members.ts';
 import { brokenMoves } from './damage-moves.ts';
 import { mend, seen, settled, setUp } from './mending.ts';
 import { type Scenario, scenario } from './topology.ts';
@@ -181,92 +182,12 @@ const elsewhere: readonly Scenario[] = [
     },
     { patienceMs: 120_000 },
   ),
-  scenario('fix: all nodes restarted at new addresses', newAddresses, { patienceMs: 120_000 }),
-  scenario('fix: a replica that cannot reach its primary', async (world) => {
-    const scene = await setUp(world);
-    const { repair } = await breakReplicaLink(scene.cluster);
-    await seen(scene, 'REPLICA_LINK_DOWN');
-    // No command of ours changes a password: a person must, and is told so.
-    const said = await world.reeve(scene.entry, 'fix');
-    assert.equal(said.json?.status, 'nothing-to-do');
-    assert.match(said.stdout, /not mended by this: [^"]* is not in step with [^"]*log of the replica/);
-    await repair();
-    await world.reeve(scene.entry, 'fix');
-    return world.end(scene.cluster.servers, { replicasPerPrimary: 1 });
-  }),
-  scenario('fix: the majority of primaries dead', lostQuorum, { patienceMs: 180_000 }),
-  scenario('fix: two halves that do not know each other are refused', halves, { patienceMs: 240_000 }),
 ];
 
-/** With data on disk, as a cluster that lost power and got other addresses. */
-async function newAddresses(world: World): Promise<Figures> {
-  const cluster = await world.cluster({
-    primaries: 3,
-    replicas: 1,
-    appendOnly: true,
-    hostOf: (index) => `127.0.3.${10 + index}`,
-  });
-  const { servers } = cluster;
-  const written = await fillSlot(cluster, 100, 30);
-  await restartAllElsewhere(cluster, (index) => `127.0.3.${30 + index}`);
-  const addresses = servers.slice(1).map(({ endpoint }) => `${endpoint.host}:${endpoint.port}`);
-  await world.reeve(servers[0] as Server, 'fix', ...addresses);
-  await world.startTraffic(servers);
-  return world.end(servers, { replicasPerPrimary: 1, written });
-}
-
-async function lostQuorum(world: World): Promise<Figures> {
-  const { servers, primaries, ...cluster } = await world.cluster({ primaries: 3, replicas: 1, nodeTimeoutMs: 2000 });
-  await world.startTraffic(servers);
-  await world.permitLossOf(primaries);
-  const dead = await loseQuorum({ servers, primaries, ...cluster });
-  const alive = servers.filter((server) => !dead.includes(server));
-  const entry = alive[0] as Server;
-  await until(
-    'the survivors have noticed',
-    async () => String(await entry.call('CLUSTER', 'INFO')).includes('cluster_state:fail'),
-    { timeoutMs: 60_000 },
-  );
-  const refused = await world.tryReeve(entry, 'fix');
-  assert.notEqual(refused.code, 0, 'without --takeover nobody is promoted without votes');
-  assert.equal((await Promise.all(alive.map(isPrimary))).filter(Boolean).length, 1);
-  await world.reeve(entry, 'fix', '--takeover');
-  assert.equal((await Promise.all(alive.map(isPrimary))).filter(Boolean).length, 3);
-  await world.moreTraffic(200);
-  // The dead come back and find that they are replicas now.
-  await Promise.all(dead.map((server) => server.restart()));
-  return world.end(servers, { replicasPerPrimary: 1 });
-}
-
-/** Two clusters with a part of the slots each: joining them could overwrite data, so a person must say. Then the halves are brought together. */
-async function halves(world: World): Promise<Figures> {
-  const cluster = await world.cluster({ primaries: 3, replicas: 1 });
-  await world.startTraffic(cluster.servers);
-  const [left, right] = await splitInHalves(cluster);
-  const [one] = left;
-  const [other] = right;
-  assert.ok(one && other);
-  const before = await tables(cluster);
-  const run = await world.tryReeve(one, 'fix', `${other.endpoint.host}:${other.endpoint.port}`);
-  assert.notEqual(run.code, 0);
-  assert.match(`${run.stdout}${run.stderr}`, /SPLIT_CLUSTER/);
-  assert.deepEqual(await tables(cluster), before, 'nothing was changed');
-  // Who was forgotten is banned for a minute: introductions before that come to nothing on some servers.
-  await until('the halves are one again', () => meetAll(cluster.servers).then(() => true), { timeoutMs: 150_000 });
-  return world.end(cluster.servers, { replicasPerPrimary: 1 });
-}
-
-/** Who each node knows, with which slots. */
-async function tables(cluster: Cluster): Promise<readonly string[]> {
-  return Promise.all(
-    cluster.servers.map(async (server) => {
-      const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
-      return lines
-        .map(({ id, role, slotText }) => `${id} ${role} ${slotText}`)
-        .sort()
-        .join('\n');
-    }),
-  );
-}
-
-export const damageScenarios: readonly Scenario[] = [...openSlots, ...brokenMoves, ...uncovered, ...elsewhere];
+export const damageScenarios: readonly Scenario[] = [
+  ...openSlots,
+  ...brokenMoves,
+  ...uncovered,
+  ...elsewhere,
+  ...members,
+];

@@ -43,7 +43,7 @@ export async function setUp(
 }
 
 /** The check finds it, and says so with its exit code. */
-export async function seen({ world, entry }: Scene, code: string): Promise<void> {
+export async function seen({ world, entry }: Pick<Scene, 'world' | 'entry'>, code: string): Promise<void> {
   const run = await world.look(entry, 'check', '--keys');
   const findings = (run.json?.findings ?? []) as readonly { readonly code: string; readonly severity: string }[];
   const found = findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code);

@@ -92,15 +92,16 @@ export class World {
     return cluster;
   }
 
-  /** From here on clients write and read until the end. */
-  async startTraffic(servers: readonly Server[]): Promise<Traffic> {
+  /** From here on clients write and read until the end. `later`: addresses at which servers will be. */
+  async startTraffic(servers: readonly Server[], later: readonly Endpoint[] = []): Promise<Traffic> {
     const { keys = 2000, patienceMs = 90_000 } = this.#options;
     const [first] = servers;
     assert.ok(first);
-    this.#traffic = await startTraffic(
-      servers.map(({ endpoint }) => endpoint),
-      { keys, patienceMs, access: first.access },
-    );
+    this.#traffic = await startTraffic([...servers.map(({ endpoint }) => endpoint), ...later], {
+      keys,
+      patienceMs,
+      access: first.access,
+    });
     await this.moreTraffic(1000);
     return this.#traffic;
   }
@@ -159,6 +160,14 @@ export class World {
       }
       this.#permits.push({ since, slots: (slot) => own.slots.some(([first, last]) => first <= slot && slot <= last) });
     }
+  }
+
+  /** Call before a primary dies with all its copies: whatever was acknowledged in its slots may be lost. */
+  async permitTotalLossOf(primary: Server): Promise<void> {
+    const own = parseNodes(String(await primary.call('CLUSTER', 'NODES'))).find((line) => line.myself);
+    assert.ok(own);
+    const slots = (slot: number) => own.slots.some(([first, last]) => first <= slot && slot <= last);
+    this.#permits.push({ since: Number.NEGATIVE_INFINITY, slots });
   }
 
   /** Traffic stops; both judges must be content with the members given. */
