@@ -1,23 +1,16 @@
 /** Scenarios of `reeve redis fix`: every kind of damage, made on purpose on a real cluster that serves clients meanwhile. */
 import assert from 'node:assert/strict';
 import {
-  breakReplicaLink,
-  type Cluster,
   entriesIn,
   epochCollision,
   fillSlot,
   halfFinishedMigration,
   importingOnly,
-  loseQuorum,
-  meetAll,
   migratingOnly,
   oneMigratingTwoImporting,
   ownerOf,
-  parseNodes,
-  restartAllElsewhere,
   type Server,
   severalOwners,
-  splitInHalves,
   strayKeys,
   uncover,
   uncoverWithKeysOnSeveral,
@@ -27,7 +20,7 @@ import { members } from './damage-members.ts';
 import { brokenMoves } from './damage-moves.ts';
 import { mend, seen, settled, setUp } from './mending.ts';
 import { type Scenario, scenario } from './topology.ts';
-import { type Figures, isPrimary, slotCounts, type World } from './world.ts';
+import { type Figures, slotCounts, type World } from './world.ts';
 
 const openSlots: readonly Scenario[] = [
   ...(['opened', 'some-keys', 'all-keys', 'target-told'] as const).map((stage) =>
@@ -138,6 +131,44 @@ async function conflicting(world: World): Promise<Figures> {
   return world.end(cluster.servers, { replicasPerPrimary: 1, written: expected });
 }
 
+/**
+ * Servers settle equal epochs when one hears the other itself. Nobody reaches these two any more, but they reach the
+ * others: so their collision lasts, a third one gets an epoch above it, and it is for our tool to end it.
+ */
+async function deafCollision(world: World): Promise<Figures> {
+  const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
+  const { servers: pair } = await epochCollision(scene.cluster);
+  for (const server of scene.cluster.servers) if (!pair.includes(server)) server.busProxy?.heal();
+  const [collided] = await epochsOf(pair, 'cluster_my_epoch');
+  assert.ok(collided);
+  const third = scene.entry;
+  assert.ok(!pair.includes(third));
+  await until('the third has heard of their epoch', async () => {
+    return (await epochsOf([third], 'cluster_current_epoch'))[0] === collided;
+  });
+  await third.call('CLUSTER', 'BUMPEPOCH');
+  await until('and they of its own', async () => {
+    return (await epochsOf(pair, 'cluster_current_epoch')).every((epoch) => epoch > collided);
+  });
+  assert.deepEqual(await epochsOf(pair, 'cluster_my_epoch'), [collided, collided], 'it lasts');
+  await seen(scene, 'EPOCH_COLLISION');
+  await world.reeve(third, 'fix');
+  assert.equal(new Set(await epochsOf([...pair, third], 'cluster_my_epoch')).size, 3, 'while they are deaf still');
+  for (const server of pair) server.busProxy?.heal();
+  return world.end(scene.cluster.servers, { replicasPerPrimary: 1 });
+}
+
+async function epochsOf(
+  servers: readonly Server[],
+  field: 'cluster_my_epoch' | 'cluster_current_epoch',
+): Promise<readonly number[]> {
+  return Promise.all(
+    servers.map(async (server) =>
+      Number(new RegExp(`${field}:(\\d+)`).exec(String(await server.call('CLUSTER', 'INFO')))?.[1]),
+    ),
+  );
+}
+
 const elsewhere: readonly Scenario[] = [
   mend('keys outside the slots of their node', 'KEYS_OUTSIDE_SLOT', async ({ cluster, slot }) => {
     const written = await fillSlot(cluster, slot, 20);
@@ -168,12 +199,7 @@ const elsewhere: readonly Scenario[] = [
       const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
       const held = await epochCollision(scene.cluster);
       await seen(scene, 'EPOCH_COLLISION');
-      const epochs = async () =>
-        Promise.all(
-          held.servers.map(
-            async (server) => /cluster_my_epoch:(\d+)/.exec(String(await server.call('CLUSTER', 'INFO')))?.[1],
-          ),
-        );
+      const epochs = () => epochsOf(held.servers, 'cluster_my_epoch');
       // Our tool may settle it or wait for the servers to do so, which they can once they hear each other again.
       const settled = until('settled', async () => new Set(await epochs()).size === 2, { timeoutMs: 4000 });
       const healed = settled.then(held.heal, held.heal);
@@ -182,6 +208,7 @@ const elsewhere: readonly Scenario[] = [
     },
     { patienceMs: 120_000 },
   ),
+  scenario('fix: colliding epochs of two that do not hear each other', deafCollision, { patienceMs: 120_000 }),
 ];
 
 export const damageScenarios: readonly Scenario[] = [
