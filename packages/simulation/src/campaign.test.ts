@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Files } from '@reeve/runtime';
-import { type RecordedFailure, replay, runSeeds } from './campaign.ts';
-import { weightOf } from './choices.ts';
+import { enumerateCrashes, type RecordedFailure, replay, runEach, runSeeds } from './campaign.ts';
+import { oneAccident, weightOf } from './choices.ts';
 import { Coverage, type CoverageData } from './coverage.ts';
 import { simulate } from './run.ts';
 import { shrink } from './shrink.ts';
@@ -127,4 +127,53 @@ test('coverage counts every fault at every effect and names the empty cells', as
   assert.match(table[0] ?? '', /^effect +count +crash-after +crash-before +delay +fail-after +fail-before$/);
   assert.match(table.find((row) => row.startsWith('restart')) ?? '', /^restart +\d+( +·){5}$/);
   assert.match(table.find((row) => row.startsWith('idle')) ?? '', /^idle +\d+( +\d+){5}$/);
+});
+
+test('what must be reached and never was is an empty cell, without an accident', async () => {
+  const { coverage } = await runEach(transfer, [{ origin: 'calm', options: { choices: [] } }]);
+  assert.deepEqual(
+    coverage.emptyCells(['give', 'give back']).filter(({ accident }) => accident === undefined),
+    [{ label: 'give back' }],
+  );
+});
+
+test('runs chosen one by one end when enough was seen, and are named when they fail', async () => {
+  const runs = Array.from({ length: 9 }, (_, index) => ({
+    origin: `number ${index}`,
+    options: { source: oneAccident('crash-after', index === 2 ? 1 : 0, { label: 'take' }) },
+  }));
+  const enough = (coverage: Coverage) => coverage.count('take', 'crash-after') > 0;
+  const { failures, runs: done } = await runEach(transfer, runs, { enough });
+  assert.equal(done, 3);
+  assert.deepEqual(
+    failures.map(({ origin, failure }) => [origin, failure.code]),
+    [['number 2', 'MONEY']],
+  );
+});
+
+test('an event of the world is brought to every effect in turn', async () => {
+  const struckAt: number[] = [];
+  const scenario: Scenario = {
+    name: 'quake',
+    build(simulation) {
+      let done = 0;
+      return {
+        processes: [
+          {
+            name: 'tool',
+            faults: ['delay'],
+            async run(life) {
+              for (; done < 5; done++) await life.effect('work', { apply: () => undefined });
+            },
+          },
+        ],
+        events: () => [{ kind: 'quake', apply: () => void struckAt.push(done) }],
+        atEnd: () => assert.equal(simulation.elapsed, 0),
+      };
+    },
+  };
+  const { runs, failures, accidents } = await enumerateCrashes(scenario, { accidents: ['quake'] });
+  assert.deepEqual(failures, []);
+  assert.deepEqual(struckAt, [0, 1, 2, 3, 4]);
+  assert.deepEqual([runs, accidents], [6, 5]);
 });

@@ -2,9 +2,9 @@
 import type { Files } from '@reeve/runtime';
 import { fromSparse, oneAccident, toSparse } from './choices.ts';
 import { Coverage } from './coverage.ts';
-import { type Failure, type RunResult, simulate } from './run.ts';
+import { type Failure, type RunOptions, type RunResult, simulate } from './run.ts';
 import { type ShrinkOptions, shrink } from './shrink.ts';
-import type { FaultKind, Scenario } from './world.ts';
+import type { Scenario } from './world.ts';
 
 export interface CampaignOptions extends ShrinkOptions {
   /** Ends early after this many failing runs. Default 10. */
@@ -61,8 +61,8 @@ export async function runSeeds(scenario: Scenario, options: SeedsOptions): Promi
 }
 
 export interface EnumerateOptions extends CampaignOptions {
-  /** Which accidents to bring at every effect. Default: crash-before and crash-after. */
-  readonly accidents?: readonly FaultKind[];
+  /** Which faults, or kinds of world events, to bring at every effect. Default: crash-before and crash-after. */
+  readonly accidents?: readonly string[];
   /** Orders the effects; without it always the oldest first. */
   readonly seed?: number;
   /** Only every `of`-th accident, from the `index`-th: several processes share the work. */
@@ -85,6 +85,25 @@ export async function enumerateCrashes(scenario: Scenario, options: EnumerateOpt
   return campaign.result();
 }
 
+export interface EachOptions extends CampaignOptions {
+  /** Ends early when what was looked for has been seen. */
+  enough?(coverage: Coverage): boolean;
+}
+
+/** Runs that were chosen one by one. `origin` names each in the report. */
+export async function runEach(
+  scenario: Scenario,
+  runs: Iterable<{ readonly origin: string; readonly options: RunOptions }>,
+  options: EachOptions = {},
+): Promise<CampaignResult> {
+  const campaign = new Campaign(scenario, options);
+  for (const { origin, options: how } of runs) {
+    if (campaign.isFull || options.enough?.(campaign.coverage)) break;
+    await campaign.add(origin, await simulate(scenario, how));
+  }
+  return campaign.result();
+}
+
 /** Runs a recorded failure again. */
 export function replay(scenario: Scenario, recorded: RecordedFailure): Promise<RunResult> {
   return simulate(scenario, { choices: fromSparse(recorded.choices) });
@@ -93,7 +112,7 @@ export function replay(scenario: Scenario, recorded: RecordedFailure): Promise<R
 class Campaign {
   readonly #scenario: Scenario;
   readonly #options: CampaignOptions;
-  readonly #coverage = new Coverage();
+  readonly coverage = new Coverage();
   readonly #failures: CampaignFailure[] = [];
   #runs = 0;
   #steps = 0;
@@ -109,7 +128,7 @@ class Campaign {
   }
 
   async add(origin: string, result: RunResult): Promise<void> {
-    this.#coverage.add(result.coverage);
+    this.coverage.add(result.coverage);
     this.#steps += result.steps;
     this.#accidents += result.accidents;
     this.#options.onRun?.(result, this.#runs);
@@ -143,7 +162,7 @@ class Campaign {
       steps: this.#steps,
       accidents: this.#accidents,
       failures: this.#failures,
-      coverage: this.#coverage,
+      coverage: this.coverage,
     };
   }
 

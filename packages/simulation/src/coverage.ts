@@ -8,6 +8,11 @@ export interface CoverageData {
   readonly events: readonly string[];
 }
 
+export interface Cell {
+  readonly label: string;
+  readonly accident?: string;
+}
+
 /** Which accident struck which kind of effect, how often. A cell that could be reached and stayed empty was not tested. */
 export class Coverage {
   readonly #effects = new Map<string, number>();
@@ -82,12 +87,14 @@ export class Coverage {
     return faults !== undefined && (faults.has(accident) || this.#events.has(accident));
   }
 
-  emptyCells(): readonly { readonly label: string; readonly accident: string }[] {
-    return this.labels().flatMap((label) =>
+  /** `required`: labels that must occur. One that never did is a cell without an accident: it was not even reached. */
+  emptyCells(required: readonly string[] = []): readonly Cell[] {
+    const unstruck = this.labels().flatMap((label) =>
       this.accidents()
         .filter((accident) => this.isReachable(label, accident) && this.count(label, accident) === 0)
         .map((accident) => ({ label, accident })),
     );
+    return [...required.filter((label) => this.count(label) === 0).map((label) => ({ label })), ...unstruck];
   }
 
   /** One row per effect label, one column per accident; `·` = cannot happen there. */

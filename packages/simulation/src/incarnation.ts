@@ -53,6 +53,11 @@ export class Incarnation implements Owner {
     return this.#scheduler.effect(this, label, options);
   }
 
+  /** Counts, for coverage, that the program came to something that is no effect itself. Few different ones. */
+  passes(landmark: string): void {
+    if (this.alive) this.#scheduler.passes(landmark);
+  }
+
   /** Writes a line into the trace. */
   say(text: string): void {
     if (this.alive) this.#scheduler.note(this.name, text);

@@ -11,16 +11,18 @@ export {
   type CampaignFailure,
   type CampaignOptions,
   type CampaignResult,
+  type EachOptions,
   type EnumerateOptions,
   enumerateCrashes,
   type RecordedFailure,
   replay,
+  runEach,
   runSeeds,
   type SeedsOptions,
 } from './campaign.ts';
 export { type Choices, oneAccident, replayedChoices, seededChoices, weightOf } from './choices.ts';
 export { EPOCH_MS } from './clock.ts';
-export { Coverage, type CoverageData } from './coverage.ts';
+export { type Cell, Coverage, type CoverageData } from './coverage.ts';
 export type { Disk } from './files.ts';
 export type { Incarnation } from './incarnation.ts';
 export { type Prng, prng } from './random.ts';

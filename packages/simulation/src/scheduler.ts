@@ -151,6 +151,10 @@ export class Scheduler {
     return true;
   }
 
+  passes(landmark: string): void {
+    this.#coverage.effect(landmark);
+  }
+
   /** A line in the trace that is no effect: what a process says. */
   note(who: string, text: string): void {
     this.#trace.add({ at: this.elapsed, who, what: 'says', detail: '', outcome: text });

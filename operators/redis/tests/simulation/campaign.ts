@@ -1,18 +1,34 @@
 /**
- * The long campaign, behind `npm run bench -- simulation`: seeds, a crash of the tool at every effect, every accident
- * at every kind of effect, and the planted bugs. Prints tables and one JSON line last.
+ * The long campaign, behind `npm run bench -- simulation`: seeds, a death of the tool or of a server at every effect,
+ * every accident at every kind of effect, and the planted bugs. Prints tables and one JSON line last.
  */
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { Coverage } from '@reeve/simulation';
-import { type CrewResult, type Finding, type Piece, runCrew, seedPieces } from './crew.ts';
+import { type Cell, Coverage } from '@reeve/simulation';
+import type { Flavour } from '@reeve/simulation/redis';
+import {
+  crashKinds,
+  type CrewResult,
+  type Finding,
+  type Piece,
+  type PieceResult,
+  runCrew,
+  seedPieces,
+} from './crew.ts';
 import { allKinds, type Kind } from './kinds.ts';
 import { plantedBugs } from './planted.ts';
+import { requiredLabels, unreachable } from './required.ts';
 
-/** The operations whose every effect gets a crash before and after it. */
-const ENUMERATED: readonly Kind[] = ['create', 'reshard', 'delete'];
-const ENUMERATION_SHARES = 8;
+/** The operations whose every effect gets a death before it. Creating is the same on both products. */
+const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour }[] = [
+  { kind: 'create', flavour: 'redis7' },
+  { kind: 'reshard', flavour: 'redis7' },
+  { kind: 'reshard', flavour: 'valkey9' },
+  { kind: 'delete', flavour: 'redis7' },
+  { kind: 'delete', flavour: 'valkey9' },
+];
+const ENUMERATION_SHARES = 4;
 const PIECE = 50;
 
 export interface Bar {
@@ -32,6 +48,8 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
       seeds: { type: 'string', default: '10000' },
       'bug-seeds': { type: 'string', default: '300' },
       failures: { type: 'string', default: 'simulation-failures' },
+      /** Of the effects that get a death, only each n-th: for a look that is not the whole. */
+      every: { type: 'string', default: '1' },
       only: { type: 'string', default: 'seeds,crashes,cells,bugs' },
     },
   });
@@ -51,15 +69,14 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
     bars.push(bar('seeds', result.runs, Number(values.seeds), 'higher'));
   }
   if (wanted.has('crashes')) {
-    const result = await phase(say, 'crashes', crashPieces(values.failures));
-    say(`${result.runs} runs, in each a crash of the tool at another effect of ${ENUMERATED.join(', ')}`);
-    findings.push(...result.findings);
+    findings.push(...(await crashes(say, values.failures, Number(values.every))));
   }
   if (wanted.has('cells')) {
-    findings.push(...(await fillCells(say, coverage)));
+    findings.push(...(await fillCells(say, coverage, values.failures)));
     say(`\n${coverage.table()}\n`);
-    const empty = coverage.emptyCells();
-    for (const { label, accident } of empty) say(`not reached: ${accident} at ${label}`);
+    const empty = coverage.emptyCells(requiredLabels);
+    for (const cell of empty) say(`not reached: ${nameOf(cell)}`);
+    for (const reason of unreachable) say(`not asked for: ${reason}`);
     bars.push(bar('empty cells of accident × effect', empty.length, 0, 'lower'));
   }
   for (const finding of findings) say(`FAILED ${describe(finding)}`);
@@ -76,21 +93,47 @@ function bar(name: string, value: number, limit: number, better: 'higher' | 'low
   return { name, value, bar: limit, better, met: better === 'higher' ? value >= limit : value <= limit };
 }
 
-async function phase(say: Say, name: string, pieces: readonly Piece[]): Promise<CrewResult> {
+async function phase(
+  say: Say,
+  name: string,
+  pieces: readonly Piece[],
+  onPiece: (piece: Piece, result: PieceResult) => void = () => undefined,
+): Promise<CrewResult> {
   let done = 0;
-  return runCrew(pieces, (_piece, { findings }) => {
+  return runCrew(pieces, (piece, result) => {
     done++;
-    for (const finding of findings) say(`FAILED ${describe(finding)}`);
+    onPiece(piece, result);
+    for (const finding of result.findings) say(`FAILED ${describe(finding)}`);
     if (done % 10 === 0 || done === pieces.length) say(`${name}: ${done} of ${pieces.length} pieces`);
   });
 }
 
-function crashPieces(folder: string): readonly Piece[] {
-  return ENUMERATED.flatMap((kind) =>
-    Array.from({ length: ENUMERATION_SHARES }, (_, index): Piece => {
-      return { work: 'crashes', kind, index, of: ENUMERATION_SHARES, folder };
-    }),
+/** At every effect in turn a death, of the tool or of a server, and how many there were of each. */
+async function crashes(say: Say, folder: string, every: number): Promise<readonly Finding[]> {
+  const of = ENUMERATION_SHARES * every;
+  const shares = Array.from({ length: ENUMERATION_SHARES }, (_, share) => share * every);
+  const pieces = ENUMERATED.flatMap(({ kind, flavour }) =>
+    crashKinds.flatMap((accident) =>
+      shares.map((index): Piece => ({ work: 'crashes', kind, flavour, accident, index, of, folder })),
+    ),
   );
+  const counts = new Map<string, number>();
+  const { findings } = await phase(say, 'crashes', pieces, (piece, { accidents }) => {
+    if (piece.work !== 'crashes') return;
+    const name = `${piece.accident} ${piece.kind} ${piece.flavour}`;
+    counts.set(name, (counts.get(name) ?? 0) + accidents);
+  });
+  for (const accident of crashKinds) {
+    const each = ENUMERATED.map(
+      ({ kind, flavour }) => `${kind} on ${flavour} ${counts.get(`${accident} ${kind} ${flavour}`) ?? 0}`,
+    );
+    say(`${accident}, in each run at another effect: ${each.join(', ')}`);
+  }
+  return findings;
+}
+
+function nameOf({ label, accident }: Cell): string {
+  return accident === undefined ? label : `${accident} at ${label}`;
 }
 
 function describe({ origin, code, message, file }: Finding): string {
@@ -99,10 +142,10 @@ function describe({ origin, code, message, file }: Finding): string {
 }
 
 /** What the seeds left out is brought about on purpose, in quiet runs of each kind. */
-async function fillCells(say: Say, known: Coverage): Promise<readonly Finding[]> {
+async function fillCells(say: Say, known: Coverage, folder: string): Promise<readonly Finding[]> {
   const failed: Finding[] = [];
   for (const kind of allKinds) {
-    const missing = known.emptyCells().map(({ label, accident }): Piece => ({ work: 'cell', kind, label, accident }));
+    const missing = known.emptyCells(requiredLabels).map((cell): Piece => ({ work: 'cell', kind, folder, ...cell }));
     if (missing.length > 0) say(`${missing.length} empty cells, tried on purpose in ${kind}`);
     const result = await runCrew(missing);
     failed.push(...result.findings);

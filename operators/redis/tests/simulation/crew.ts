@@ -3,7 +3,13 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Coverage, type CoverageData } from '@reeve/simulation';
+import type { Flavour } from '@reeve/simulation/redis';
+import { victimEvents } from './events.ts';
 import { allKinds, type Kind } from './kinds.ts';
+
+/** What is enumerated at every effect: the death of the tool, and of the servers that the operation is most about. */
+export const crashKinds = ['crash-before', 'crash-after', ...victimEvents] as const;
+export type CrashKind = (typeof crashKinds)[number];
 
 /** One piece of work, as plain data. */
 export type Piece =
@@ -14,15 +20,24 @@ export type Piece =
       readonly count: number;
       readonly folder?: string;
     }
+  /** One accident of one victim at every effect: every `of`-th, from the `index`-th. */
   | {
       readonly work: 'crashes';
       readonly kind: Kind;
+      readonly flavour: Flavour;
+      readonly accident: CrashKind;
       readonly index: number;
       readonly of: number;
       readonly folder?: string;
     }
-  /** One accident at one label, in quiet runs, until it has struck. */
-  | { readonly work: 'cell'; readonly kind: Kind; readonly label: string; readonly accident: string }
+  /** One accident at one label, in quiet runs, until it has struck; without an accident: until the label occurs. */
+  | {
+      readonly work: 'cell';
+      readonly kind: Kind;
+      readonly label: string;
+      readonly accident?: string;
+      readonly folder?: string;
+    }
   /** Looks for the planted bug of this number, with at most so many seeds. */
   | { readonly work: 'bug'; readonly number: number; readonly seeds: number };
 

@@ -35,6 +35,7 @@ export interface ScenarioOptions {
 }
 
 const FLAVOURS: readonly Flavour[] = ['redis7', 'valkey9'];
+const ENGINES: readonly Engine[] = ['auto', 'atomic', 'windowed'];
 
 /** What a recorded run was a run of: its choices mean the same only with the same events and servers. */
 export function scenarioNamed(name: string): Scenario {
@@ -43,13 +44,22 @@ export function scenarioNamed(name: string): Scenario {
   if (!kind) throw new Error(`no scenario has the name ${name}`);
   const events = rest.filter(isEventKind);
   const flavour = FLAVOURS.find((each) => rest.includes(each));
-  return redisScenario(kind, { ...(events.length > 0 ? { events } : {}), ...(flavour ? { flavour } : {}) });
+  const engine = ENGINES.find((each) => rest.includes(each));
+  return redisScenario(kind, {
+    ...(events.length > 0 ? { events } : {}),
+    ...(flavour ? { flavour } : {}),
+    ...(engine ? { engine } : {}),
+  });
+}
+
+function nameOf(kind: Kind, { flavour, engine, events = [] }: ScenarioOptions): string {
+  return [`redis-${kind}`, flavour, engine, ...events].filter((part) => part !== undefined).join('+');
 }
 
 export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenario {
   const stage = stages[kind];
   return {
-    name: [`redis-${kind}`, ...(options.flavour ? [options.flavour] : []), ...(options.events ?? [])].join('+'),
+    name: nameOf(kind, options),
     effects: 1_500,
     build(simulation) {
       const { choices } = simulation;

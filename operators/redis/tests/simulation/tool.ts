@@ -14,6 +14,7 @@ import { type Approval, resumeOperation, runOperation } from '../../src/controll
 import { observeCluster } from '../../src/observe/observe.ts';
 import { checkCluster, isClean } from '../../src/plan/check.ts';
 import { redisOf } from './redis-port.ts';
+import { commandLabel } from './required.ts';
 
 /** What the tool is made of. A planted bug replaces one of them. */
 export interface Parts {
@@ -124,7 +125,10 @@ class Person {
       waitLimitMs: 60_000,
       report: (event) => {
         if (event.event === 'waiting') life.say(`waits: ${event.waitingFor.map((wait) => wait.message).join('; ')}`);
-        if (event.event === 'started') life.say(`starts ${event.command.type}: ${event.command.why}`);
+        if (event.event === 'started') {
+          life.passes(commandLabel(event.command));
+          life.say(`starts ${event.command.type}: ${event.command.why}`);
+        }
         if (event.event === 'ended') life.say(`${event.command.type}: ${event.status} ${event.message ?? ''}`);
       },
     };

@@ -1,7 +1,16 @@
 /** Does one piece of work of a campaign and prints the result as JSON: `node worker.ts '{"work": …}'`. */
 import { systemFiles } from '@reeve/runtime';
-import { type CampaignResult, Coverage, enumerateCrashes, oneAccident, runSeeds, simulate } from '@reeve/simulation';
-import type { Finding, Piece, PieceResult } from './crew.ts';
+import {
+  type CampaignResult,
+  Coverage,
+  enumerateCrashes,
+  oneAccident,
+  runEach,
+  runSeeds,
+  simulate,
+} from '@reeve/simulation';
+import type { Piece, PieceResult } from './crew.ts';
+import { isEventKind } from './events.ts';
 import { plantedBugs } from './planted.ts';
 import { redisScenario } from './scenarios.ts';
 
@@ -20,10 +29,13 @@ async function resultOf(piece: Piece): Promise<PieceResult> {
       return summary(await runSeeds(redisScenario(kind), { from, count, ...optionsOf(piece.folder) }), kind);
     }
     case 'crashes': {
-      const { kind, index, of } = piece;
-      // Servers are well: here only the tool dies, at every single effect.
-      const scenario = redisScenario(kind, { events: [] });
-      return summary(await enumerateCrashes(scenario, { share: { index, of }, ...optionsOf(piece.folder) }), kind);
+      const { kind, flavour, accident, index, of } = piece;
+      // No other accident comes: what is enumerated is one death in a world that is well. And the engine is the
+      // best that the servers have, not the one that comes first.
+      const events = isEventKind(accident) ? [accident] : [];
+      const scenario = redisScenario(kind, { flavour, engine: 'auto', events });
+      const how = { accidents: [accident], share: { index, of }, ...optionsOf(piece.folder) };
+      return summary(await enumerateCrashes(scenario, how), `${kind} on ${flavour}`);
     }
     case 'cell':
       return fillCell(piece);
@@ -52,22 +64,17 @@ function summary(result: CampaignResult, name: string): PieceResult {
   };
 }
 
-async function fillCell({ kind, label, accident }: Extract<Piece, { work: 'cell' }>): Promise<PieceResult> {
-  const coverage = new Coverage();
-  const findings: Finding[] = [];
-  let [runs, steps, accidents] = [0, 0, 0];
-  for (let seed = 0; seed < CELL_SEEDS && coverage.count(label, accident) === 0; seed++) {
-    const result = await simulate(redisScenario(kind), { source: oneAccident(accident, 1, { seed, label }) });
-    coverage.add(result.coverage);
-    runs++;
-    steps += result.steps;
-    accidents += result.accidents;
-    if (result.failure) {
-      const { code, message } = result.failure;
-      findings.push({ origin: `${kind}, ${accident} at ${label}, seed ${seed}`, code, message });
-    }
-  }
-  return { runs, steps, accidents, findings, coverage: coverage.toJSON() };
+async function fillCell({ kind, label, accident, folder }: Extract<Piece, { work: 'cell' }>): Promise<PieceResult> {
+  const runs = Array.from({ length: CELL_SEEDS }, (_, seed) =>
+    accident === undefined
+      ? { origin: `${label}, seed ${seed}`, options: { seed } }
+      : {
+          origin: `${accident} at ${label}, seed ${seed}`,
+          options: { source: oneAccident(accident, 1, { seed, label }) },
+        },
+  );
+  const enough = (coverage: Coverage) => coverage.count(label, accident) > 0;
+  return summary(await runEach(redisScenario(kind), runs, { enough, ...optionsOf(folder) }), kind);
 }
 
 /** A bug counts as found when a seed fails with it and passes without it. */
