@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Product, type Server, startServers, startTraffic, temporaryFolder, until } from '@reeve/rig';
 import { misplacedSlots, stillKnownBy } from './goal.ts';
 import { countLosses, LossPermit } from './losses.ts';
+import { decideConflicts } from './person.ts';
 import { address, begun, reeve, Tool } from './tool.ts';
 import type { Member, World } from './world.ts';
 
@@ -32,6 +33,8 @@ export interface RoundResult {
   readonly tooLate: boolean;
   readonly journalLines: number;
   readonly resumes: number;
+  /** Keys of which two copies differed after a failover in the middle of a move: told, and decided by a person. */
+  readonly conflicts: number;
   /** Keys that the killed primary had and its replica had not received: what asynchronous replication permits. */
   readonly permittedLosses: number;
   readonly problems: readonly string[];
@@ -108,16 +111,22 @@ async function pause(ms: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Resumes until the goal is reached. Only what the tool itself calls temporary may need more than one. */
-async function resume(verb: string, journal: string, problems: string[]): Promise<number> {
+interface Resumed {
+  readonly resumes: number;
+  /** What the tool said last when it did not reach its goal. */
+  readonly said?: string;
+}
+
+/** Resumes until the goal is reached, or a person must decide. Only what the tool itself calls temporary may need more than one. */
+async function resume(verb: string, journal: string): Promise<Resumed> {
   let said = '';
-  for (let tries = 1; tries <= MOST_RESUMES; tries++) {
+  for (let resumes = 1; resumes <= MOST_RESUMES; resumes++) {
     const result = await new Tool([verb, '--resume', journal, '--wait-limit', '60', '--json']).result;
-    if (result.code === 0) return tries;
+    if (result.code === 0) return { resumes };
     said = `${result.stdout}\n${result.stderr}`;
+    if (said.includes('KEY_CONFLICT')) return { resumes, said };
   }
-  problems.push(`${verb} --resume did not reach its goal in ${MOST_RESUMES} runs: ${said}`);
-  return MOST_RESUMES;
+  return { resumes: MOST_RESUMES, said };
 }
 
 async function createRound(plan: RoundPlan, windowMs: number, began: number): Promise<RoundResult> {
@@ -148,7 +157,8 @@ async function createRound(plan: RoundPlan, windowMs: number, began: number): Pr
       await server.restart();
     }
     const { code } = await tool.result;
-    const resumes = code === 0 ? 0 : await resume('create', journal, problems);
+    const { resumes, said } = code === 0 ? { resumes: 0 } : await resume('create', journal);
+    if (said !== undefined) problems.push(`create --resume did not reach its goal: ${said}`);
     const judged = await judgeNew(plan.product, servers);
     problems.push(...judged);
     return {
@@ -157,6 +167,7 @@ async function createRound(plan: RoundPlan, windowMs: number, began: number): Pr
       tooLate,
       journalLines: lines,
       resumes,
+      conflicts: 0,
       permittedLosses: 0,
       problems,
       tookMs: performance.now() - began,
@@ -215,18 +226,19 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
   if (!killed) tool.kill9();
 
   const { code } = await tool.result;
-  let resumes = 0;
+  let resumed: Resumed = { resumes: 0 };
   const withoutJournal = code !== 0 && plan.wayOn === 'fix' && plan.victim === 'tool';
   if (withoutJournal) await goOnWithoutJournal(what, entry, problems);
-  else if (code !== 0) resumes = await resume(verb, journal, problems);
-  if (problems.length === 0)
-    problems.push(...(await missed(plan.operation, source.id, journal, withoutJournal, world)));
+  else if (code !== 0) resumed = await resume(verb, journal);
 
   const result = await traffic.stop();
   if (result.errors.length > 0)
     problems.push(`clients saw ${result.errors.length} errors: ${result.errors.slice(0, 3).join(' | ')}`);
   for (const [key, value] of result.acknowledged) world.acknowledged.set(key, value);
   for (const server of world.cluster.servers) if (!server.running) await server.restart();
+  const { resumes, conflicts } = await goOnDecided(verb, journal, resumed, world, problems);
+  if (problems.length === 0)
+    problems.push(...(await missed(plan.operation, source.id, journal, withoutJournal, world)));
   // A server that comes back with its file before anybody took over has lost nothing.
   const tookOver = killed && (plan.comesBack === 'after-failover' || (await world.isReplica(killed.server)));
   const mayBeLost = tookOver ? behindMark : new Set<string>();
@@ -246,10 +258,39 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
     tooLate,
     journalLines: lines,
     resumes,
+    conflicts,
     permittedLosses,
     problems,
     tookMs: performance.now() - began,
   };
+}
+
+/** Conflicts are decided, then the journal takes up again. Several rounds: the tool names at most three keys of a slot. */
+async function goOnDecided(
+  verb: string,
+  journal: string,
+  resumed: Resumed,
+  world: World,
+  problems: string[],
+): Promise<{ readonly resumes: number; readonly conflicts: number }> {
+  let { resumes, said } = resumed;
+  let conflicts = 0;
+  try {
+    while (said?.includes('KEY_CONFLICT') && resumes < MOST_RESUMES) {
+      conflicts += await decideConflicts((JSON.parse(said.split('\n', 1)[0] ?? '') as ToolError).error.message, world);
+      const next = await resume(verb, journal);
+      resumes += next.resumes;
+      said = next.said;
+    }
+  } catch (error) {
+    problems.push(`deciding conflicts: ${String(error)}`);
+  }
+  if (said !== undefined) problems.push(`${verb} --resume did not reach its goal in ${resumes} runs: ${said}`);
+  return { resumes, conflicts };
+}
+
+interface ToolError {
+  readonly error: { readonly message: string };
 }
 
 /** What the operation did not do although it said so. Without its journal a reshard is not taken up again, only cleaned up. */
