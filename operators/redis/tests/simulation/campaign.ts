@@ -18,7 +18,7 @@ import {
 } from './crew.ts';
 import { allKinds, type Kind } from './kinds.ts';
 import { plantedBugs } from './planted.ts';
-import { requiredLabels, unreachable } from './required.ts';
+import { requiredLabels } from './required.ts';
 
 /** The operations whose every effect gets a death before it. Creating is the same on both products. */
 const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour }[] = [
@@ -76,7 +76,6 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
     say(`\n${coverage.table()}\n`);
     const empty = coverage.emptyCells(requiredLabels);
     for (const cell of empty) say(`not reached: ${nameOf(cell)}`);
-    for (const reason of unreachable) say(`not asked for: ${reason}`);
     bars.push(bar('empty cells of accident × effect', empty.length, 0, 'lower'));
   }
   for (const finding of findings) say(`FAILED ${describe(finding)}`);

@@ -1,43 +1,35 @@
-/** Which commands of the tool a campaign must come to: what is never reached was not tested, however many seeds ran. */
-import type { RedisCommand } from '../../src/api/commands.ts';
+/**
+ * Which commands of the tool a campaign must come to: what is never reached was not tested, however many seeds ran.
+ * None is out of reach: the model has whatever they need, functions and lost majorities too.
+ */
+import type { Failover, RedisCommand } from '../../src/api/commands.ts';
 
-type Must = 'must be reached' | { readonly unreachable: string };
+type Plain = Exclude<RedisCommand, Failover>['type'];
 
-/** Every command there is: the compiler asks for a word about each new one. */
-const commands: Readonly<Record<Exclude<RedisCommand['type'], 'failover'>, Must>> = {
-  'assign-slots': 'must be reached',
-  'set-epochs': 'must be reached',
-  meet: 'must be reached',
-  replicate: 'must be reached',
-  'migrate-slots': 'must be reached',
-  'claim-slots': 'must be reached',
-  'collect-keys': 'must be reached',
-  'close-slots': 'must be reached',
-  'bump-epoch': 'must be reached',
-  'forget-node': 'must be reached',
-  'copy-functions': 'must be reached',
+/** Every command there is: the compiler asks for each new one. */
+const commands: Readonly<Record<Plain, true>> = {
+  'assign-slots': true,
+  'set-epochs': true,
+  meet: true,
+  replicate: true,
+  'migrate-slots': true,
+  'claim-slots': true,
+  'collect-keys': true,
+  'close-slots': true,
+  'bump-epoch': true,
+  'forget-node': true,
+  'copy-functions': true,
 };
 
-const failovers: Readonly<Record<Extract<RedisCommand, { type: 'failover' }>['mode'], Must>> = {
-  graceful: 'must be reached',
-  force: 'must be reached',
-  takeover: 'must be reached',
-};
+/** Three commands in one. */
+const failovers: Readonly<Record<Failover['mode'], true>> = { graceful: true, force: true, takeover: true };
 
 /** How coverage counts a command. */
 export function commandLabel(command: RedisCommand): string {
   return `command ${command.type === 'failover' ? `failover ${command.mode}` : command.type}`;
 }
 
-const all: readonly (readonly [string, Must])[] = [
-  ...Object.entries(commands).map(([type, must]) => [`command ${type}`, must] as const),
-  ...Object.entries(failovers).map(([mode, must]) => [`command failover ${mode}`, must] as const),
+export const requiredLabels: readonly string[] = [
+  ...Object.keys(commands).map((type) => `command ${type}`),
+  ...Object.keys(failovers).map((mode) => `command failover ${mode}`),
 ];
-
-export const requiredLabels: readonly string[] = all.flatMap(([label, must]) =>
-  must === 'must be reached' ? [label] : [],
-);
-
-export const unreachable: readonly string[] = all.flatMap(([label, must]) =>
-  must === 'must be reached' ? [] : [`${label}: ${must.unreachable}`],
-);

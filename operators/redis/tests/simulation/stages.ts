@@ -189,6 +189,7 @@ export const stages: Readonly<Record<Kind, Stage>> = {
       const check = () => {
         if (!isMember()) throw new Violation('NOT_ADDED', 'nobody knows the new node');
         if (newcomer.isPrimary !== (as === 'primary')) throw new Violation('WRONG_ROLE', `asked for a ${as}`);
+        if (newcomer.functions.length === 0) throw new Violation('NO_FUNCTIONS', 'the new node lacks the functions');
       };
       // Run again without its journal it is refused: the node is a member already.
       return {
