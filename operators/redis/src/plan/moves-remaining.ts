@@ -95,13 +95,17 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
   let pending: SlotRanges = [];
   for (const claim of claims) {
     if (claim.node.id === target.now?.id) continue;
-    if (!source.ids.has(claim.node.id)) {
+    if (!source.ids.has(claim.node.id) && !target.ids.has(claim.node.id)) {
       work.overtaken.set(claim.node.id, unionSlots(work.overtaken.get(claim.node.id) ?? [], claim.slots));
       continue;
     }
     pending = unionSlots(pending, claim.slots);
-    if (target.now)
-      work.addPair(claim.node, target.now, claim.slots, [source, target], whyMove(view, move, claim.node));
+    if (!target.now) continue;
+    // A target that died after it took slots of which its replica had not heard comes back with just these.
+    const why = target.ids.has(claim.node.id)
+      ? `${nodeName(view, target.now.id)} took over from ${nodeName(view, claim.node.id)}, which kept these slots`
+      : whyMove(view, move, claim.node);
+    work.addPair(claim.node, target.now, claim.slots, [source, target], why);
   }
   const arrived = minusSlots(ofTarget, pending);
   finishOpen(view, source, target, arrived, work);
@@ -169,10 +173,10 @@ function sideOf(goal: MoveGoal, view: ClusterView, id: NodeId): Side {
   if (self?.role === 'replica' && self.primaryId !== undefined) heirs.push(self.primaryId);
   const ids = new Set([id, ...heirs.filter((heir) => !inGoal.has(heir))]);
   const candidates = reportedPrimaries(view).filter((primary) => ids.has(primary.id));
-  const now =
-    candidates.find((candidate) => candidate.id === id) ??
-    candidates.find((candidate) => countSlots(candidate.report.value.self.slots) > 0) ??
-    candidates[0];
+  // After a failover both may be primaries for a while: the one with most slots stands for the shard, then the old one.
+  const rank = (candidate: ReportedNode): number =>
+    countSlots(candidate.report.value.self.slots) + (candidate.id === id ? 0.5 : 0);
+  const [now] = [...candidates].sort((a, b) => rank(b) - rank(a));
   return { ids, now };
 }
 

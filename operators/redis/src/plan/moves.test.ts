@@ -158,6 +158,20 @@ test('a replica that took over for the target is the target', () => {
   assert.deepEqual(brief(planMoves(goal, view, 0, []).commands), ['migrate 0-9 p0→p3r0']);
 });
 
+test('a target that comes back with slots of which its heir had not heard gives them to the heir', () => {
+  const goal = goalOf([0, 3, '0-9']);
+  const view = viewOf({
+    primaries: 4,
+    replicas: 1,
+    nodes: {
+      p0: { slots: '5-4095', migrating: openAt([3, 4], p(3)) },
+      p3: { slots: '3-4', epoch: 8 },
+      p3r0: { role: 'primary', slots: '0-2,12288-16383', epoch: 9 },
+    },
+  });
+  assert.deepEqual(brief(planMoves(goal, view, 0, []).commands), ['migrate 5-9 p0→p3r0', 'migrate 3-4 p3→p3r0']);
+});
+
 test('nothing is started while a primary is missing or suspected', () => {
   const goal = goalOf([0, 3, '0-9']);
   const cases: readonly (readonly [Partial<TestNode>, string])[] = [

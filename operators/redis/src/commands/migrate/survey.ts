@@ -48,8 +48,9 @@ export async function survey(command: MigrateSlots, context: RedisContext): Prom
   ]);
   mustBePrimary(command.source, source.self);
   mustBePrimary(command.target, target.self);
-  const leftBehind = others.map((other) => mustNotTouch(other, wanted, command.target.id));
   const formerly = command.formerly ?? [];
+  const sides = [command.source.id, command.target.id, ...formerly];
+  const leftBehind = others.map((other) => mustNotTouch(other, wanted, sides));
   mustBeOpenOnlyTowards(command.source, wanted, source.self.migrating, [command.target.id, ...formerly]);
   mustBeOpenOnlyTowards(command.target, wanted, target.self.importing, [command.source.id, ...formerly]);
   refuseOpen(command.source, wanted, source.self.importing);
@@ -119,19 +120,20 @@ function mustBePrimary(node: NodeRef, self: NodeLine): void {
 
 /**
  * What a bystander still has of this move. A source that died in the middle of it, and whose heir is the source now,
- * comes back with its marks; it owns none of the slots any more (looked at first), so nobody is redirected by them.
+ * comes back with its marks; so does one whose target died when it had taken the slots. It owns none of the slots any
+ * more (looked at first), so nobody is redirected by them.
  */
 function mustNotTouch(
   { node, self }: { readonly node: NodeRef; readonly self?: NodeLine },
   wanted: SlotRanges,
-  target: NodeId,
+  sides: readonly NodeId[],
 ): LeftBehind {
   if (!self) return { node, slots: [] };
   const claimed = intersectSlots(self.slots, wanted);
   if (countSlots(claimed) > 0) throw new StaleEvidence(`${nameOf(node)} claims slots ${formatSlots(claimed)}, too`);
-  const ofThisMove = self.migrating.filter(({ peer }) => peer === target);
-  refuseOpen(node, wanted, [...self.migrating.filter(({ peer }) => peer !== target), ...self.importing]);
-  return { node, slots: intersectSlots(slotsIn(ofThisMove), wanted) };
+  const isOfThisMove = ({ peer }: OpenSlot): boolean => sides.includes(peer);
+  refuseOpen(node, wanted, [...self.migrating.filter((mark) => !isOfThisMove(mark)), ...self.importing]);
+  return { node, slots: intersectSlots(slotsIn(self.migrating.filter(isOfThisMove)), wanted) };
 }
 
 function refuseOpen(node: NodeRef, wanted: SlotRanges, open: readonly OpenSlot[]): void {
