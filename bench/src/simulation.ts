@@ -2,7 +2,7 @@
  * The simulation of the Redis operator, at length: seeds, crashes at every effect, coverage, planted bugs; and what a
  * step of the bare scheduler costs.
  *
- *   npm run bench -- simulation [--seeds 10000] [--bug-seeds 300] [--failures FOLDER] [--only seeds,crashes,cells,bugs]
+ *   npm run bench -- simulation [--seeds 10000] [--bug-seeds 300] [--failures FOLDER] [--only seeds,crashes,cells,bugs] [--every N]
  *
  * Failing runs are written to FOLDER (default simulation-failures) as lists of choices that replay them. The campaign
  * belongs to the operator's tests; this runs it as a program of its own.

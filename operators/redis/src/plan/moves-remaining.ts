@@ -11,8 +11,8 @@ import {
 } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeRef, OpenSlot } from '../api/view.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
-import { absentOwners, claimants, slotsFromText, unawareOf } from './moves-view.ts';
-import { nodeName, nodeOf, type ReportedNode, refOf, reportedPrimaries } from './topology.ts';
+import { absentOwners, claimants, isFailed, slotsFromText, unawareOf } from './moves-view.ts';
+import { nodeName, nodeOf, type ReportedNode, refOf, reportedPrimaries, roleOf } from './topology.ts';
 
 export interface MovePair {
   readonly source: NodeRef;
@@ -91,6 +91,7 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
   const source = sideOf(goal, view, move.source);
   const target = sideOf(goal, view, move.target);
   const claims = claimants(view, slots);
+  const revenant = mayReturn(goal, view, source, target, slots);
   const ofTarget = claims.find((claim) => claim.node.id === target.now?.id)?.slots ?? [];
   let pending: SlotRanges = [];
   for (const claim of claims) {
@@ -100,7 +101,7 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
       continue;
     }
     pending = unionSlots(pending, claim.slots);
-    if (!target.now) continue;
+    if (!target.now || revenant !== undefined) continue;
     // A target that died after it took slots of which its replica had not heard comes back with just these.
     const why = target.ids.has(claim.node.id)
       ? `${nodeName(view, target.now.id)} took over from ${nodeName(view, claim.node.id)}, which kept these slots`
@@ -111,6 +112,13 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
   finishOpen(view, source, target, arrived, work);
   const claimed = unionSlots(...claims.map((claim) => claim.slots));
   work.ownerless = unionSlots(work.ownerless, minusSlots(minusSlots(slots, claimed), absent));
+  if (revenant !== undefined && countSlots(pending) > 0) {
+    work.unavailable.push({
+      reason: 'TargetMayReturn',
+      message: `${nodeName(view, revenant)} died as the target of this move and may come back with its part in it: start it again, or delete it with del-node if it is gone for good`,
+      subjects: [revenant],
+    });
+  }
   if (!target.now && countSlots(minusSlots(slots, arrived)) > 0) {
     work.unavailable.push({
       reason: 'TargetUnavailable',
@@ -124,6 +132,28 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
       work.unsettled = unionSlots(work.unsettled, arrived);
     }
   }
+}
+
+/**
+ * A target that died in the middle of a windowed move, was failed over, and is still away. It holds importing marks that
+ * nobody can read. If it comes back after the slots went on to its heir, Valkey makes it their owner with a new epoch: it
+ * beats its heir and takes back all that the heir has, with old data. While the source keeps the slots it comes back as a
+ * replica.
+ */
+function mayReturn(
+  goal: MoveGoal,
+  view: ClusterView,
+  source: Side,
+  target: Side,
+  slots: SlotRanges,
+): NodeId | undefined {
+  const marks = source.now?.report.value.self.migrating.filter(({ slot }) => hasSlot(slots, slot)) ?? [];
+  return [...target.ids].find((id) => {
+    const node = nodeOf(view, id);
+    if (!node || node.id === target.now?.id || node.report.known || !isFailed(node) || roleOf(node) !== 'primary')
+      return false;
+    return goal.engine === 'windowed' || marks.some(({ peer }) => peer === id);
+  });
 }
 
 function whyMove(view: ClusterView, move: SlotMove, source: ReportedNode): string {

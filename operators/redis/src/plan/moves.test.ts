@@ -158,6 +158,21 @@ test('a replica that took over for the target is the target', () => {
   assert.deepEqual(brief(planMoves(goal, view, 0, []).commands), ['migrate 0-9 p0→p3r0']);
 });
 
+test('a move waits for a target that died in the middle of it: it may come back with its marks', () => {
+  const goal = goalOf([0, 3, '0-9']);
+  const nodes = (dead: Partial<TestNode>): Readonly<Record<string, Partial<TestNode>>> => ({
+    p0: { slots: '0-4095', migrating: openAt([3, 4], p(3)) },
+    p3: { slots: '', ...dead },
+    p3r0: { role: 'primary', slots: '12288-16383', epoch: 9 },
+  });
+  const away = viewOf({ primaries: 4, replicas: 1, nodes: nodes({ unreachable: 'refused', flags: ['fail'] }) });
+  const plan = planMoves(goal, away, 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.ok(plan.waitingFor?.some(({ reason, subjects }) => reason === 'TargetMayReturn' && subjects.includes(p(3))));
+  const back = viewOf({ primaries: 4, replicas: 1, nodes: nodes({ role: 'replica', primaryId: idOf('p3r0') }) });
+  assert.deepEqual(brief(planMoves(goal, back, 0, []).commands), ['migrate 0-9 p0→p3r0']);
+});
+
 test('a target that comes back with slots of which its heir had not heard gives them to the heir', () => {
   const goal = goalOf([0, 3, '0-9']);
   const view = viewOf({
