@@ -1,4 +1,5 @@
-/** @packageDocumentation The blocks of the controller runtime. In this release: ports, plans, commands, errors. */
+/** @packageDocumentation The blocks of the controller runtime. Each can be used alone. */
+export { type BackoffOptions, backoffMs, queueBackoff, reflectorBackoff } from './backoff/backoff.ts';
 export {
   type Command,
   done,
@@ -27,3 +28,9 @@ export { type Deadline, deadline } from './ports/deadline.ts';
 export { giveWay } from './ports/give-way.ts';
 export type { Clock, Files, Ids, Ports, Random } from './ports/ports.ts';
 export { systemClock, systemFiles, systemIds, systemPorts, systemRandom } from './ports/system.ts';
+export type { Lane } from './queue/fair-share.ts';
+export type { QueueMetrics, QueueStats } from './queue/metrics.ts';
+export type { QueueOptions } from './queue/options.ts';
+export { type AddOptions, type CloseOptions, takeFrom, WorkQueue } from './queue/queue.ts';
+export type { Taken } from './queue/takers.ts';
+export { again, finished, requeueAfter, retry, type Verdict, wakeAt } from './queue/verdict.ts';

@@ -42,4 +42,20 @@ export const runtimeErrors = {
     meaning: 'No handler is registered for a command type that a plan produced.',
     remedy: 'Register exactly one handler for each command type.',
   },
+  QUEUE_OPTIONS: {
+    meaning: 'A queue was described with lanes or a backoff that cannot work.',
+    remedy: 'Correct what the message names; a queue without backoff is not offered.',
+  },
+  QUEUE_LANE_UNKNOWN: {
+    meaning: 'A key was added to a lane that its queue does not have.',
+    remedy: 'Name the lane in the options of the queue.',
+  },
+  QUEUE_ROUTE_UNKNOWN: {
+    meaning: 'A key was routed to, or a worker asked for, a type of worker that its queue does not know.',
+    remedy: 'Name every route in the options of the queue: a route without workers would keep its keys for ever.',
+  },
+  QUEUE_NOT_TAKEN: {
+    meaning: 'A key was given back to a queue by somebody who did not have it.',
+    remedy: 'Call done exactly once for each key that was taken.',
+  },
 } as const satisfies ErrorCatalog;
