@@ -58,4 +58,12 @@ export const runtimeErrors = {
     meaning: 'A key was given back to a queue by somebody who did not have it.',
     remedy: 'Call done exactly once for each key that was taken.',
   },
+  CACHE_UNSCOPED: {
+    meaning: 'A cache of all objects of a heavy kind (Pods, Secrets, Events …) in all namespaces was about to be made.',
+    remedy: 'Name a namespace or a selector, or say `unscoped: true` if it is meant.',
+  },
+  CACHE_INDEX_UNKNOWN: {
+    meaning: 'An index was asked for that the cache does not have.',
+    remedy: 'Name the index in the options of the cache.',
+  },
 } as const satisfies ErrorCatalog;
