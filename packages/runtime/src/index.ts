@@ -40,3 +40,24 @@ export type { IndexFunction } from './cache/indexes.ts';
 export { type CacheScope, demandScope } from './cache/scope.ts';
 export { type DeepReadonly, keyOf, type Metadata, type Resource, type ResourceEvent } from './resource/resource.ts';
 export { compareVersions, hasReached, isComparable } from './resource/version.ts';
+export {
+  type Failure,
+  failureOf,
+  type ListPage,
+  type ListRequest,
+  type ListWatch,
+  type WatchMessage,
+  type WatchRequest,
+} from './reflector/port.ts';
+export { Reflector, type ReflectorPorts, type ReflectorSetup } from './reflector/reflector.ts';
+export { type Destination, type Route, routeEvents } from './reflector/route.ts';
+export { Slots } from './reflector/slots.ts';
+export {
+  type Effect,
+  type Input,
+  initial as initialReflectorState,
+  type ReflectorOptions,
+  type ReflectorState,
+  reflectorDefaults,
+} from './reflector/state.ts';
+export { type Moment, type Step, step as reflectorStep } from './reflector/step.ts';

@@ -66,4 +66,20 @@ export const runtimeErrors = {
     meaning: 'An index was asked for that the cache does not have.',
     remedy: 'Name the index in the options of the cache.',
   },
+  REFLECTOR_OPTIONS: {
+    meaning: 'A reflector was given a limit or a backoff that would hurt the API server or end healthy watches.',
+    remedy: 'Leave the option out, or choose what the message allows.',
+  },
+  REFLECTOR_RUNNING: {
+    meaning: 'A reflector was started a second time while it runs: two would fight for one cache.',
+    remedy: 'Read its events in one place, or stop it first.',
+  },
+  REFLECTOR_SILENT: {
+    meaning: 'A list or watch was given up because the server said nothing for too long, not even a bookmark.',
+    remedy: 'Nothing: the reflector goes on with a new connection. If it happens often, look what stands between.',
+  },
+  QUEUE_UNKNOWN: {
+    meaning: 'A route named a queue that is not there.',
+    remedy: 'Give every queue that `route` may name to the router.',
+  },
 } as const satisfies ErrorCatalog;
