@@ -61,3 +61,8 @@ export {
   reflectorDefaults,
 } from './reflector/state.ts';
 export { type Moment, type Step, step as reflectorStep } from './reflector/step.ts';
+export { Changes, type Look } from './observer/changes.ts';
+export { Observer, type ObserverOptions, type ObserverPorts } from './observer/observer.ts';
+export { Observers } from './observer/observers.ts';
+export { Cancelled, type CancelReason } from './worker/cancelled.ts';
+export { type Work, type WorkerOptions, Workers } from './worker/workers.ts';

@@ -82,4 +82,16 @@ export const runtimeErrors = {
     meaning: 'A route named a queue that is not there.',
     remedy: 'Give every queue that `route` may name to the router.',
   },
+  OBSERVER_TIMEOUT: {
+    meaning: 'The real world of a resource could not be observed in the time given.',
+    remedy: 'Look whether it is reachable; the observer goes on, and what could not be read counts as unknown.',
+  },
+  OBSERVER_STOPPED: {
+    meaning: 'An observation was given up because its resource is no longer observed.',
+    remedy: 'Nothing.',
+  },
+  CANCELLED: {
+    meaning: 'Work on a key was cancelled: superseded, deleted, lost-lease, shutdown or timeout, as the reason says.',
+    remedy: 'Nothing: the key is taken again. After timeouts look why its work takes so long.',
+  },
 } as const satisfies ErrorCatalog;

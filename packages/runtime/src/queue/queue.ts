@@ -386,7 +386,7 @@ export class WorkQueue {
 }
 
 /**
- * The next key of any of these queues, which take turns. No key can be lost between two of them: a taker that waits at
+ * The next key of any of these queues; of several that have one, the first named. No key can be lost between two of them: a taker that waits at
  * several queues is answered by one. Undefined when all are closed and empty.
  */
 export async function takeFrom(
