@@ -117,7 +117,9 @@ async function play(actions: readonly Action[], seed: number): Promise<void> {
 
 test('no key is lost, none is with two workers, each add is followed by a run, whatever the history', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 60 }), fc.nat(), (actions, seed) => play(actions, seed)),
+    fc.asyncProperty(fc.array(action, { maxLength: 60, size: 'max' }), fc.nat(), (actions, seed) =>
+      play(actions, seed),
+    ),
     { numRuns: 60 },
   );
 });

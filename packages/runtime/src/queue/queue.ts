@@ -92,7 +92,7 @@ export class WorkQueue {
     }
     entry.lane = lane;
     if (entry.failures > 0 && entry.notBefore > this.#clock.now()) {
-      this.#ask(key, entry, entry.notBefore);
+      this.#own(key, entry, Math.min(entry.ownWakeAt, entry.notBefore));
       return true;
     }
     this.#makeReady(key, entry);
@@ -154,7 +154,8 @@ export class WorkQueue {
     const runsAgain = entry.isDirty || verdict.next === 'again';
     entry.isDirty = false;
     if (runsAgain && (this.#closing === undefined || this.#closing === 'ready')) {
-      if (entry.notBefore > now && verdict.next === 'retry') this.#ask(key, entry, entry.notBefore);
+      if (entry.notBefore > now && verdict.next === 'retry')
+        this.#own(key, entry, Math.min(entry.ownWakeAt, entry.notBefore));
       else this.#makeReady(key, entry);
     }
     this.#forgetIdle(key, entry);
