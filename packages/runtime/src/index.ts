@@ -41,6 +41,7 @@ export { type CacheScope, demandScope } from './cache/scope.ts';
 export { type DeepReadonly, keyOf, type Metadata, type Resource, type ResourceEvent } from './resource/resource.ts';
 export { compareVersions, hasReached, isComparable } from './resource/version.ts';
 export {
+  type Abortable,
   type Failure,
   failureOf,
   type ListPage,

@@ -39,9 +39,15 @@ export type WatchMessage<T> =
       readonly initialEventsEnd: boolean;
     };
 
+/** The request ends, and its connection with it, when this aborts. */
+export interface Abortable {
+  readonly signal: AbortSignal;
+}
+
 export interface ListWatch<T extends Resource> {
-  list(request: ListRequest, signal: AbortSignal): Promise<ListPage<T>>;
-  watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchMessage<T>>;
+  list(request: ListRequest & Abortable): Promise<ListPage<T>>;
+  /** One by one, or all together that arrived together, which is faster. */
+  watch(request: WatchRequest & Abortable): AsyncIterable<WatchMessage<T> | readonly WatchMessage<T>[]>;
 }
 
 /** What is known of a failed request. No status: the server did not answer. */

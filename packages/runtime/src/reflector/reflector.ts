@@ -98,7 +98,7 @@ export class Reflector<T extends Resource, P = T> {
   async *#list(effect: Extract<Slow, { do: 'list' }>, stop: AbortSignal): AsyncGenerator<ResourceEvent<P>> {
     if (!(await this.#takeSlot(stop))) return;
     using line = new Line(this.#ports.clock, effect.silenceMs, stop);
-    const page = await line.hear(() => this.#setup.source.list(effect.request, line.signal));
+    const page = await line.hear(() => this.#setup.source.list({ ...effect.request, signal: line.signal }));
     if (stop.aborted) return;
     if (!page.ok) {
       yield* this.#take(page.input);
@@ -114,17 +114,22 @@ export class Reflector<T extends Resource, P = T> {
   async *#watch(effect: Extract<Slow, { do: 'watch' }>, stop: AbortSignal): AsyncGenerator<ResourceEvent<P>> {
     if (effect.request.sendInitialEvents && !(await this.#takeSlot(stop))) return;
     using line = new Line(this.#ports.clock, effect.silenceMs, stop);
-    let messages: AsyncIterator<WatchMessage<T>> | undefined;
+    let messages: AsyncIterator<WatchMessage<T> | readonly WatchMessage<T>[]> | undefined;
     try {
       while (this.#slow === effect && !stop.aborted) {
         const next = await line.hear(() => {
-          messages ??= this.#setup.source.watch(effect.request, line.signal)[Symbol.asyncIterator]();
+          messages ??= this.#setup.source.watch({ ...effect.request, signal: line.signal })[Symbol.asyncIterator]();
           return messages.next();
         });
         if (stop.aborted) return;
         if (!next.ok) yield* this.#take(next.input);
         else if (next.value.done) yield* this.#take({ type: 'ended' });
-        else yield* this.#message(next.value.value);
+        else {
+          for (const message of batchOf(next.value.value)) {
+            yield* this.#message(message);
+            if (this.#slow !== effect || stop.aborted) break; // the rest is of a watch that counts no more
+          }
+        }
       }
     } finally {
       line[Symbol.dispose]();
@@ -184,6 +189,10 @@ export class Reflector<T extends Resource, P = T> {
   #moment() {
     return { now: this.#ports.clock.now(), random: this.#ports.random.next() };
   }
+}
+
+function batchOf<M extends object>(told: M | readonly M[]): readonly M[] {
+  return Array.isArray(told) ? (told as readonly M[]) : [told as M];
 }
 
 type Heard<R> = { readonly ok: true; readonly value: R } | { readonly ok: false; readonly input: Input };

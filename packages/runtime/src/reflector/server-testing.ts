@@ -1,7 +1,7 @@
 /** An API server for one kind, as a reflector meets it: versions, a log that is compacted, and everything that goes wrong. */
 import { type Thing, thing } from '../cache/cache-testing.ts';
 import { keyOf } from '../resource/resource.ts';
-import type { ListPage, ListRequest, ListWatch, WatchMessage, WatchRequest } from './port.ts';
+import type { Abortable, ListPage, ListRequest, ListWatch, WatchMessage, WatchRequest } from './port.ts';
 
 interface Logged {
   readonly version: number;
@@ -93,7 +93,10 @@ export class TestServer implements ListWatch<Thing> {
     return { items, metadata: { resourceVersion: String(version), continue: token } };
   }
 
-  async *watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchMessage<Thing>> {
+  async *watch(
+    request: WatchRequest & Abortable,
+  ): AsyncGenerator<WatchMessage<Thing> | readonly WatchMessage<Thing>[]> {
+    const { signal } = request;
     const streams = request.sendInitialEvents === true;
     this.requests.push(`${streams ? 'stream' : 'watch'} ${request.resourceVersion || 'newest'}`);
     this.#admit();
@@ -107,7 +110,7 @@ export class TestServer implements ListWatch<Thing> {
       let at = streams ? this.version : wanted;
       if (streams) {
         // In no order, as the real one.
-        for (const object of [...this.objects.values()].reverse()) yield { type: 'ADDED', object };
+        yield [...this.objects.values()].reverse().map((object) => ({ type: 'ADDED', object }) as const);
         if (!this.ignoresStreaming) yield { type: 'BOOKMARK', resourceVersion: String(at), initialEventsEnd: true };
       }
       let bookmarks = this.#bookmarks;
