@@ -152,7 +152,7 @@ export class Reflector<T extends Resource, P = T> {
     const { state, effects } = step(this.#state, input, this.#moment(), this.#options);
     this.#state = state;
     if (input.type !== 'event') this.#setup.told?.(input, state);
-    // All of it happens before the first event is told: a reader may stop in the middle and lose nothing.
+    // All of it happens before the first event is told: the cache is right also if the reader stops in the middle.
     const told: ResourceEvent<P>[] = [];
     for (const effect of effects) {
       if (effect.do === 'begin') this.#staging = this.cache.replacement();
