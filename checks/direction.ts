@@ -7,14 +7,15 @@ import { importsOf, isTest, isTypeScript, type SourceFile } from './lib/source.t
 
 /** Workspace folder → the workspaces it may import. Longest matching folder counts. */
 const packages: Readonly<Record<string, { readonly name: string; readonly may: readonly string[] }>> = {
-  'packages/runtime': { name: '@reeve/runtime', may: [] },
+  'packages/kube': { name: '@reeve/kube', may: [] },
+  'packages/runtime': { name: '@reeve/runtime', may: ['@reeve/kube'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/runtime'] },
   'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
   'apps/cli': { name: '@reeve/cli', may: ['@reeve/runtime', '@reeve/redis'] },
   rig: { name: '@reeve/rig', may: ['@reeve/runtime', '@reeve/redis'] },
   bench: { name: '@reeve/bench', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'] },
   proofs: { name: 'proofs', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig', '@reeve/cli'] },
-  checks: { name: 'checks', may: ['@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
+  checks: { name: 'checks', may: ['@reeve/kube', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
   examples: { name: 'examples', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'] },
 };
 
@@ -38,6 +39,7 @@ const pureRooms = ['api', 'plan'];
 const thirdParty: Readonly<Record<string, readonly string[]>> = {
   '@redis/client': ['operators/redis/src/client', 'rig', 'bench', 'proofs'],
   'fast-check': ['tests'],
+  yaml: ['packages/kube/src/kubeconfig'],
 };
 
 interface Place {

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliErrors } from '@reeve/cli';
+import { kubeErrors } from '@reeve/kube';
 import { redisErrors } from '@reeve/redis';
 import { type ErrorCatalog, runtimeErrors } from '@reeve/runtime';
 import { root } from './lib/source.ts';
@@ -15,6 +16,7 @@ interface Section {
 const sections: readonly Section[] = [
   { title: 'Redis and Valkey', intro: 'From `operators/redis/src/api/errors.ts`.', catalog: redisErrors },
   { title: 'The command line', intro: 'From `apps/cli/src/errors.ts`.', catalog: cliErrors },
+  { title: 'The Kubernetes client', intro: 'From `packages/kube/src/errors/errors.ts`.', catalog: kubeErrors },
   { title: 'The runtime', intro: 'From `packages/runtime/src/errors/errors.ts`.', catalog: runtimeErrors },
 ];
 

@@ -1,0 +1,51 @@
+/**
+ * Errors of the client. `KubeError` has the shape of the runtime's `ReeveError` (code, message, subjects) without
+ * importing it: the client depends on nothing of ours (docs/designs/0004-kube-client.md).
+ */
+import type { Status } from '../object/status.ts';
+
+interface ErrorDescription {
+  readonly meaning: string;
+  readonly remedy: string;
+}
+type ErrorCatalog = Readonly<Record<string, ErrorDescription>>;
+
+export interface KubeErrorOptions {
+  /** What the error is about: a file, a host, an object's path. Never a secret. */
+  readonly subjects?: readonly string[];
+  readonly cause?: unknown;
+  /** What the server said, whole. */
+  readonly status?: Status;
+  /** When the server wants to be asked again, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+export class KubeError extends Error {
+  readonly code: KubeErrorCode;
+  readonly subjects: readonly string[];
+  readonly status: Status | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: KubeErrorCode, message: string, options: KubeErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'KubeError';
+    this.code = code;
+    this.subjects = options.subjects ?? [];
+    this.status = options.status;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Whether `error` is one of ours with one of these codes. */
+export function isKubeError(error: unknown, ...codes: readonly KubeErrorCode[]): error is KubeError {
+  return error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
+}
+
+export const kubeErrors = {
+  KUBE_JSON: {
+    meaning: 'Text that should be JSON is not, or holds what we refuse: a key twice, `__proto__`, too deep nesting.',
+    remedy: 'The message names the place. If a server sent it, something between us and it changes its answers.',
+  },
+} as const satisfies ErrorCatalog;
+
+export type KubeErrorCode = keyof typeof kubeErrors;

@@ -1,0 +1,19 @@
+/** @packageDocumentation A thin Kubernetes client: kubeconfig, typed resources, list, watch, apply. */
+export { isKubeError, KubeError, type KubeErrorCode, type KubeErrorOptions, kubeErrors } from './errors/errors.ts';
+export { DEFAULT_MAX_DEPTH, type Json, type ParseOptions, parseJson } from './json/parse.ts';
+export { stringifyJson } from './json/stringify.ts';
+export { isStatus, type Status, type StatusCause, type StatusDetails } from './object/status.ts';
+export {
+  type AnyObject,
+  type KubeList,
+  type KubeObject,
+  keyOf,
+  type ListMeta,
+  type ManagedFieldsEntry,
+  type ObjectMeta,
+  type OwnerReference,
+  type Stored,
+} from './object/object.ts';
+export { apiPath, apiVersionOf, type Resource, resource, resourcePath, splitApiVersion } from './object/resource.ts';
+export { compareVersions, isAtLeast } from './object/version.ts';
+export { INITIAL_EVENTS_END, type WatchEvent } from './object/watch-event.ts';
