@@ -17,3 +17,19 @@ export {
 export { apiPath, apiVersionOf, type Resource, resource, resourcePath, splitApiVersion } from './object/resource.ts';
 export { compareVersions, isAtLeast } from './object/version.ts';
 export { INITIAL_EVENTS_END, type WatchEvent } from './object/watch-event.ts';
+export { type Access, accessOf, type Identity, type TlsMaterial } from './auth/access.ts';
+export type {
+  ClusterEntry,
+  ContextEntry,
+  ExecEntry,
+  Impersonation,
+  InteractiveMode,
+  Kubeconfig,
+  ResolvedContext,
+  Source,
+  UserEntry,
+} from './kubeconfig/kubeconfig.ts';
+export { type LoadOptions, loadContext, loadKubeconfig, mergeKubeconfigs, resolveContext } from './kubeconfig/load.ts';
+export { readKubeconfig } from './kubeconfig/read.ts';
+export type { Clock, FileReader, KubePorts, Random, Spawn, SpawnRequest, SpawnResult } from './ports/ports.ts';
+export { systemKubePorts } from './ports/system.ts';

@@ -46,6 +46,23 @@ export const kubeErrors = {
     meaning: 'Text that should be JSON is not, or holds what we refuse: a key twice, `__proto__`, too deep nesting.',
     remedy: 'The message names the place. If a server sent it, something between us and it changes its answers.',
   },
+  KUBECONFIG_MISSING: {
+    meaning: 'There is no kubeconfig, or none that says which cluster to use.',
+    remedy:
+      'Set KUBECONFIG, or write ~/.kube/config with a current-context; in a pod, let it have its service account.',
+  },
+  KUBECONFIG_INVALID: {
+    meaning: 'A kubeconfig cannot be read or contradicts itself. The message names file and field.',
+    remedy: 'Mend the field; `kubectl config view` shows what kubectl makes of the file.',
+  },
+  KUBECONFIG_UNSUPPORTED: {
+    meaning: 'A kubeconfig asks for something this client does not do.',
+    remedy: 'For old auth providers use an exec plugin; instead of proxy-url use an address that needs none.',
+  },
+  KUBE_CREDENTIALS: {
+    meaning: 'There are no credentials to send: a file is missing, or a credential plugin failed.',
+    remedy: 'The message names file or plugin. Log in again with the tool that made the kubeconfig.',
+  },
 } as const satisfies ErrorCatalog;
 
 export type KubeErrorCode = keyof typeof kubeErrors;
