@@ -63,6 +63,26 @@ export const kubeErrors = {
     meaning: 'There are no credentials to send: a file is missing, or a credential plugin failed.',
     remedy: 'The message names file or plugin. Log in again with the tool that made the kubeconfig.',
   },
+  KUBE_UNREACHABLE: {
+    meaning: 'No connection to the API server: nothing was sent.',
+    remedy: 'Check the address in the kubeconfig, the network, and that the server runs.',
+  },
+  KUBE_TLS: {
+    meaning: 'The API server and we do not trust each other’s certificates: nothing was sent.',
+    remedy: 'Check the certificate authority, the name in the server’s certificate (tls-server-name) and their dates.',
+  },
+  KUBE_CONNECTION_LOST: {
+    meaning: 'The connection broke before the answer was complete; whether the server acted is not known.',
+    remedy: 'Read the object, then decide. A watch goes on from the last version it saw.',
+  },
+  KUBE_NO_HTTP2: {
+    meaning: 'The server, or something before it, does not speak HTTP/2. The client goes on with HTTP/1.1.',
+    remedy: 'Nothing, unless many watches are held: then look what stands between.',
+  },
+  KUBE_TOO_LARGE: {
+    meaning: 'An answer was larger than the client is willing to hold.',
+    remedy: 'Ask for less (selectors, smaller pages) or raise the limit.',
+  },
 } as const satisfies ErrorCatalog;
 
 export type KubeErrorCode = keyof typeof kubeErrors;
