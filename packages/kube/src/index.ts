@@ -14,7 +14,15 @@ export {
   type OwnerReference,
   type Stored,
 } from './object/object.ts';
-export { apiPath, apiVersionOf, type Resource, resource, resourcePath, splitApiVersion } from './object/resource.ts';
+export {
+  apiPath,
+  apiVersionOf,
+  metadataOnly,
+  type Resource,
+  resource,
+  resourcePath,
+  splitApiVersion,
+} from './object/resource.ts';
 export { compareVersions, isAtLeast } from './object/version.ts';
 export { INITIAL_EVENTS_END, type WatchEvent } from './object/watch-event.ts';
 export { type Access, accessOf, type Identity, type TlsMaterial } from './auth/access.ts';
@@ -33,3 +41,34 @@ export { type LoadOptions, loadContext, loadKubeconfig, mergeKubeconfigs, resolv
 export { readKubeconfig } from './kubeconfig/read.ts';
 export type { Clock, FileReader, KubePorts, Random, Spawn, SpawnRequest, SpawnResult } from './ports/ports.ts';
 export { systemKubePorts } from './ports/system.ts';
+export { type ClientOptions, KubeClient } from './client/client.ts';
+export { type ConnectOptions, type Connection, connect } from './client/connect.ts';
+export type {
+  ApplyOptions,
+  CallOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  ReadOptions,
+  Selection,
+  WatchOptions,
+  WriteOptions,
+} from './client/options.ts';
+export {
+  type JsonPatchStep,
+  type Patch,
+  ResourceClient,
+  type Scale,
+  type WholeList,
+} from './client/resource-client.ts';
+export { discover, type KindName, resourcesOf, type ServedResource } from './discovery/discovery.ts';
+export type { Http1Options } from './transport/http1.ts';
+export type { Http2Options } from './transport/http2.ts';
+export { authenticated, type Network, type NetworkOptions, networkTransport } from './transport/network.ts';
+export {
+  discardBody,
+  readBody,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport/transport.ts';

@@ -83,6 +83,55 @@ export const kubeErrors = {
     meaning: 'An answer was larger than the client is willing to hold.',
     remedy: 'Ask for less (selectors, smaller pages) or raise the limit.',
   },
+  KUBE_TIMEOUT: {
+    meaning: 'The server did not answer in time; whether it acted is not known.',
+    remedy: 'Read the object, then decide.',
+  },
+  KUBE_UNAUTHORIZED: {
+    meaning: 'The server does not know who we are (401), also after credentials were refreshed.',
+    remedy: 'Log in again with the tool that made the kubeconfig.',
+  },
+  KUBE_FORBIDDEN: {
+    meaning: 'The server knows us and does not let us do this (403).',
+    remedy: 'The message names verb and resource: give the role or service account that right.',
+  },
+  KUBE_NOT_FOUND: {
+    meaning: 'The object, or the whole kind, does not exist (404).',
+    remedy: 'Check name and namespace; for a custom kind, that its CRD is installed in this version.',
+  },
+  KUBE_ALREADY_EXISTS: {
+    meaning: 'An object of that name exists already (409).',
+    remedy: 'Read it and decide, or use apply.',
+  },
+  KUBE_CONFLICT: {
+    meaning:
+      'The object changed since it was read, a precondition does not hold, or a field belongs to another manager (409).',
+    remedy: 'Read it again and decide anew; for apply, take the field over with force or leave it alone.',
+  },
+  KUBE_GONE: {
+    meaning: 'The version or page asked for is no longer kept (410).',
+    remedy: 'List again from the beginning.',
+  },
+  KUBE_INVALID: {
+    meaning: 'The server does not accept what was sent (400, 413, 415, 422). The causes name the fields.',
+    remedy: 'Mend the object.',
+  },
+  KUBE_TOO_MANY_REQUESTS: {
+    meaning: 'The server is busy and said so again and again (429).',
+    remedy: 'Ask less often; `retryAfterMs` says when.',
+  },
+  KUBE_VERSION_TOO_LARGE: {
+    meaning: 'The server has not yet seen the version that was asked for.',
+    remedy: 'Ask again shortly, or without a version.',
+  },
+  KUBE_SERVER_ERROR: {
+    meaning: 'The server failed (5xx); whether it acted is not known.',
+    remedy: 'Read the object, then decide. If it stays, look at the server’s log.',
+  },
+  KUBE_REFUSED: {
+    meaning: 'The server refused the request for another reason; the message is its own.',
+    remedy: 'Do what the message says.',
+  },
 } as const satisfies ErrorCatalog;
 
 export type KubeErrorCode = keyof typeof kubeErrors;

@@ -9,12 +9,19 @@ export interface Resource<T extends KubeObject = AnyObject> {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  /** Only the metadata of objects is asked for: a fifth of the bytes where names, labels and owners are enough. */
+  readonly metadataOnly?: true;
   /** Never there at run time: it lets TypeScript carry the object type from descriptor to result. */
   readonly object?: T;
 }
 
 export function resource<T extends KubeObject = AnyObject>(description: Omit<Resource<T>, 'object'>): Resource<T> {
   return description;
+}
+
+/** The same resource, of which only metadata are read. Objects then say they are PartialObjectMetadata. */
+export function metadataOnly(of: Resource<KubeObject>): Resource<KubeObject> {
+  return { ...of, metadataOnly: true };
 }
 
 export function apiVersionOf({ group, version }: Pick<Resource, 'group' | 'version'>): string {

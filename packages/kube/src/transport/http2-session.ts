@@ -119,11 +119,9 @@ class Http2Session implements Session {
     stream.on('end', () => {
       // An aborted stream ends, too.
       properEnd = !stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR;
+      if (properEnd) this.#forget(stream); // for the server it is over; Node's own `close` comes later
     });
-    stream.on('close', () => {
-      this.#streams.delete(stream);
-      if (this.#retired && this.#streams.size === 0) this.#session.close();
-    });
+    stream.on('close', () => this.#forget(stream));
     return new Promise((resolve, reject) => {
       stream.on('error', (error) => reject(networkError(error, this.#server, signal)));
       // Without an error too: a session that goes away may take its streams along silently.
@@ -148,6 +146,11 @@ class Http2Session implements Session {
 
   close(): void {
     this.#lose('the client was closed');
+  }
+
+  #forget(stream: ClientHttp2Stream): void {
+    this.#streams.delete(stream);
+    if (this.#retired && this.#streams.size === 0) this.#session.close();
   }
 
   /** Ends all streams with an error after which their readers go on elsewhere. */

@@ -73,11 +73,32 @@ export function networkError(error: unknown, server: URL, signal?: AbortSignal):
 }
 
 /** The chunks of a stream, its errors as ours. `ended` says whether it came to its proper end. */
-export async function* chunksOf(
+export function chunksOf(
   stream: Readable,
   ended: () => boolean,
   server: URL,
   signal?: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = generate(stream, ended, server, signal);
+      return {
+        next: () => chunks.next(),
+        // A generator that was never asked, or waits, does not hear that it is no longer wanted: the stream is told.
+        return() {
+          stream.destroy();
+          return chunks.return();
+        },
+      };
+    },
+  };
+}
+
+async function* generate(
+  stream: Readable,
+  ended: () => boolean,
+  server: URL,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) yield chunk;

@@ -1,0 +1,113 @@
+/** One call: sent, retried where that is harmless, bounded in time and size, its answer read or thrown. */
+import { KubeError } from '../errors/errors.ts';
+import { type Json, parseJson } from '../json/parse.ts';
+import type { Clock, Random } from '../ports/ports.ts';
+import { readBody, type Transport, type TransportRequest, type TransportResponse } from '../transport/transport.ts';
+import { failure } from './failure.ts';
+
+export interface CallerOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** For a whole call with its retries, or until a watch begins. Default 60 s, the server's own limit. */
+  readonly timeoutMs?: number;
+  /** How often a busy server is asked again. Default 5. Watches are not retried: their reader knows better when. */
+  readonly retries?: number;
+  /** The largest answer, and the largest event of a watch. Default 128 MB. */
+  readonly maxBytes?: number;
+}
+
+/** Longer than this no answer makes us wait before the next try. */
+const MOST_WAIT_MS = 30_000;
+const DEFAULT_MAX_BYTES = 128 * 1024 * 1024;
+/** A Status is small; what comes instead of one is not read to its end. */
+const MOST_STATUS_BYTES = 4 * 1024 * 1024;
+
+export class Caller {
+  readonly #options: CallerOptions;
+  readonly maxBytes: number;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+    this.maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
+  }
+
+  async call(request: TransportRequest): Promise<Json> {
+    const limit = this.#limit(request);
+    try {
+      const bounded = { ...request, signal: limit.signal };
+      for (let attempt = 0; ; attempt++) {
+        const response = await this.#options.transport(bounded);
+        if (response.status < 300) return parseJson((await readBody(response.body, this.maxBytes)).toString('utf8'));
+        const error = await refusal(request, response);
+        if (attempt >= (this.#options.retries ?? 5) || !isWorthAnother(request, response.status, error)) throw error;
+        await this.#options.clock.sleep(this.#pause(error, attempt), limit.signal);
+      }
+    } finally {
+      limit.end();
+    }
+  }
+
+  /** The answer as it comes. The time limit ends with its beginning; the signal of the request does not. */
+  async *stream(request: TransportRequest): AsyncGenerator<Uint8Array, void, undefined> {
+    const limit = this.#limit(request);
+    try {
+      const response = await this.#options.transport({ ...request, streaming: true, signal: limit.signal });
+      if (response.status >= 300) throw await refusal(request, response);
+      limit.stopClock();
+      if (response.body instanceof Uint8Array) yield response.body;
+      else yield* response.body;
+    } finally {
+      limit.end();
+    }
+  }
+
+  #pause({ retryAfterMs }: KubeError, attempt: number): number {
+    const asked = retryAfterMs ?? 1000 * 2 ** attempt;
+    // Spread, or all who were refused together come back together.
+    return Math.min(asked * (1 + this.#options.random.next() / 2), MOST_WAIT_MS);
+  }
+
+  #limit(request: TransportRequest): Limit {
+    const parent = request.signal;
+    const what = titleOf(request);
+    const { clock, timeoutMs = 60_000 } = this.#options;
+    const controller = new AbortController();
+    const sleeping = new AbortController();
+    const onParent = () => controller.abort(parent?.reason);
+    if (parent?.aborted) onParent();
+    parent?.addEventListener('abort', onParent, { once: true });
+    clock.sleep(timeoutMs, sleeping.signal).then(
+      () =>
+        controller.abort(new KubeError('KUBE_TIMEOUT', `${what}: no answer in ${timeoutMs} ms`, { subjects: [what] })),
+      () => undefined, // answered in time
+    );
+    return {
+      signal: controller.signal,
+      stopClock: () => sleeping.abort(),
+      end() {
+        sleeping.abort();
+        parent?.removeEventListener('abort', onParent);
+      },
+    };
+  }
+}
+
+interface Limit {
+  readonly signal: AbortSignal;
+  stopClock(): void;
+  end(): void;
+}
+
+/** How messages name a request: without its query, which nobody wants to read. */
+export const titleOf = ({ method, path }: TransportRequest): string => `${method} ${path.split('?', 1)[0]}`;
+
+async function refusal(request: TransportRequest, { status, headers, body }: TransportResponse): Promise<KubeError> {
+  const text = (await readBody(body, MOST_STATUS_BYTES)).toString('utf8');
+  return failure(titleOf(request), status, text, headers);
+}
+
+/** A 429 was not carried out. Of other failures that is not known, so that only reads are sent again, when asked to. */
+function isWorthAnother({ method }: TransportRequest, status: number, { retryAfterMs }: KubeError): boolean {
+  return status === 429 || (status >= 500 && method === 'GET' && retryAfterMs !== undefined);
+}

@@ -1,0 +1,27 @@
+/** From a kubeconfig to a client, in one call. */
+import { accessOf } from '../auth/access.ts';
+import { type LoadOptions, loadContext } from '../kubeconfig/load.ts';
+import type { KubePorts } from '../ports/ports.ts';
+import { type NetworkOptions, networkTransport } from '../transport/network.ts';
+import { type ClientOptions, KubeClient } from './client.ts';
+
+export interface ConnectOptions
+  extends LoadOptions,
+    NetworkOptions,
+    Omit<ClientOptions, 'transport' | 'clock' | 'random'> {}
+
+export interface Connection extends Disposable {
+  readonly client: KubeClient;
+  /** The namespace of the context. */
+  readonly namespace: string;
+  /** Ends all connections, also those in use. */
+  close(): void;
+}
+
+/** Reads the kubeconfig (or the pod's own identity); nothing is sent before the first call. */
+export async function connect(ports: KubePorts, options: ConnectOptions = {}): Promise<Connection> {
+  const context = await loadContext(ports, options);
+  const { transport, close } = networkTransport(accessOf(context, ports), ports.clock, options);
+  const client = new KubeClient({ ...options, transport, clock: ports.clock, random: ports.random });
+  return { client, namespace: context.namespace, close, [Symbol.dispose]: close };
+}

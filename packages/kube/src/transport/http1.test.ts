@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { testCertificate, testKey } from './certificate-testing.ts';
+import { http1Wire } from './http1.ts';
+import { noTls, serve, trusted, until } from './server-testing.ts';
+import { discardBody, readBody, type TransportResponse } from './transport.ts';
+
+const text = async ({ body }: TransportResponse): Promise<string> => (await readBody(body, 1e6)).toString();
+const get = (path: string, signal?: AbortSignal) => ({ method: 'GET' as const, path, ...(signal ? { signal } : {}) });
+
+async function pair(
+  t: TestContext,
+  ...[kind, handler]: Parameters<typeof serve> extends [unknown, ...infer R] ? R : never
+) {
+  const server = await serve(t, kind, handler);
+  const wire = http1Wire(server.url, { maxSockets: 2 });
+  t.after(() => wire.close());
+  return { server, wire };
+}
+
+test('requests share connections, methods, headers and bodies arrive', async (t) => {
+  const { server, wire } = await pair(t, 'http', async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    response
+      .setHeader('x-seen', 'yes')
+      .end(`${request.method} ${request.url} ${request.headers['x-a']} ${Buffer.concat(chunks)}`);
+  });
+  for (let i = 0; i < 5; i++) {
+    const response = await wire.send(
+      { method: 'PUT', path: '/a?b=c', headers: { 'x-a': 'é'.length.toString() }, body: 'ü' },
+      noTls,
+    );
+    assert.equal(response.headers['x-seen'], 'yes');
+    assert.equal(await text(response), 'PUT /a?b=c 1 ü');
+  }
+  assert.equal(server.connections.size, 1);
+  await Promise.all(Array.from({ length: 10 }, async () => text(await wire.send(get('/'), noTls))));
+  assert.equal(server.connections.size, 2, 'bounded by maxSockets');
+});
+
+test('streams do not take the places of requests', async (t) => {
+  const { server, wire } = await pair(t, 'http', (request, response) => {
+    if (request.url === '/stream') response.write('first');
+    else response.end('quick');
+  });
+  const streams = await Promise.all(
+    Array.from({ length: 4 }, () => wire.send({ ...get('/stream'), streaming: true }, noTls)),
+  );
+  assert.equal(await text(await wire.send(get('/'), noTls)), 'quick');
+  await Promise.all(streams.map(({ body }) => discardBody(body)));
+  await until('let go', () => [...server.connections].filter((socket) => !socket.destroyed).length === 1);
+});
+
+test('a path before the API is kept', async (t) => {
+  const { server } = await pair(t, 'http', (request, response) => void response.end(request.url));
+  const wire = http1Wire(new URL('/k8s/one/', server.url));
+  t.after(() => wire.close());
+  assert.equal(await text(await wire.send(get('/api'), noTls)), '/k8s/one/api');
+});
+
+test('TLS: the authority is checked, the name too unless told otherwise, client certificates are sent', async (t) => {
+  const { server, wire } = await pair(t, 'https', (request, response) => {
+    const { subject } = (request.socket as import('node:tls').TLSSocket).getPeerCertificate();
+    response.end(String(subject?.CN));
+  });
+  await assert.rejects(wire.send(get('/'), noTls), { code: 'KUBE_TLS' });
+  assert.equal(await text(await wire.send(get('/'), trusted)), 'undefined');
+  const client = { ...trusted, certificate: testCertificate, key: testKey };
+  assert.equal(await text(await wire.send(get('/'), client)), 'kube.test');
+  assert.equal(await text(await wire.send(get('/'), { ...trusted, serverName: 'kube.test' })), 'undefined');
+  await assert.rejects(wire.send(get('/'), { ...trusted, serverName: 'other.test' }), { code: 'KUBE_TLS' });
+  assert.equal(await text(await wire.send(get('/'), { ...noTls, insecure: true })), 'undefined');
+  assert.equal([...server.connections].filter((socket) => !socket.destroyed).length <= 2, true, 'old agents let go');
+});
+
+test('errors say whether the server can have acted', async (t) => {
+  const { server, wire } = await pair(t, 'http', (request, response) => {
+    if (request.url === '/middle') {
+      response.write('half');
+      setImmediate(() => response.destroy());
+    } else request.socket.destroy();
+  });
+  await assert.rejects(wire.send({ method: 'POST', path: '/', body: '{}' }, noTls), { code: 'KUBE_CONNECTION_LOST' });
+  const half = await wire.send(get('/middle'), noTls);
+  await assert.rejects(text(half), { code: 'KUBE_CONNECTION_LOST' });
+  const nobody = http1Wire(new URL('http://127.0.0.1:1'));
+  await assert.rejects(nobody.send(get('/'), noTls), { code: 'KUBE_UNREACHABLE', subjects: ['127.0.0.1:1'] });
+  assert.ok(server.connections.size > 0);
+});
+
+test('a read on a kept connection that the server closed is sent again, a write is not', async (t) => {
+  let requests = 0;
+  const { wire } = await pair(t, 'http', (request, response) => {
+    requests++;
+    // The second request on a connection meets its end, as when the server's idle limit strikes in that moment.
+    const socket = request.socket as typeof request.socket & { used?: boolean };
+    if (socket.used) return void socket.destroy();
+    socket.used = true;
+    response.end('ok');
+  });
+  await text(await wire.send(get('/'), noTls));
+  assert.equal(await text(await wire.send(get('/'), noTls)), 'ok');
+  assert.equal(requests, 3);
+  await assert.rejects(wire.send({ method: 'POST', path: '/', body: '' }, noTls), { code: 'KUBE_CONNECTION_LOST' });
+  assert.equal(requests, 4);
+});
+
+test('a signal ends waiting and reading with its reason', async (t) => {
+  const { server, wire } = await pair(t, 'http', (request, response) => {
+    if (request.url === '/body') response.write('first');
+  });
+  const waiting = new AbortController();
+  const sent = wire.send(get('/', waiting.signal), noTls);
+  await until('connected', () => server.connections.size === 1);
+  waiting.abort(new Error('enough'));
+  await assert.rejects(sent, { message: 'enough' });
+  const reading = new AbortController();
+  const response = await wire.send(get('/body', reading.signal), noTls);
+  const body = text(response);
+  reading.abort(new Error('later'));
+  await assert.rejects(body, { message: 'later' });
+  await assert.rejects(wire.send(get('/', reading.signal), noTls), { message: 'later' });
+  await until('sockets closed', () => [...server.connections].every((socket) => socket.destroyed));
+});
+
+test('a body beyond its limit is not held', async (t) => {
+  const { server, wire } = await pair(t, 'http', (_request, response) => void response.end(Buffer.alloc(100_000)));
+  const response = await wire.send(get('/'), noTls);
+  await assert.rejects(readBody(response.body, 99_999), { code: 'KUBE_TOO_LARGE' });
+  await until('the connection is not kept', () => [...server.connections].every((socket) => socket.destroyed));
+  await assert.rejects(readBody(new Uint8Array(3), 2), { code: 'KUBE_TOO_LARGE' });
+});
