@@ -19,18 +19,16 @@ async function pair(
 }
 
 test('requests share connections, methods, headers and bodies arrive', async (t) => {
-  const { server, wire } = await pair(t, 'http', async (request, response) => {
+  const { server, wire } = await pair(t, 'http', (request, response) => {
     const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    response
-      .setHeader('x-seen', 'yes')
-      .end(`${request.method} ${request.url} ${request.headers['x-a']} ${Buffer.concat(chunks)}`);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const said = `${request.method} ${request.url} ${request.headers['x-a']} ${Buffer.concat(chunks)}`;
+      response.setHeader('x-seen', 'yes').end(said);
+    });
   });
   for (let i = 0; i < 5; i++) {
-    const response = await wire.send(
-      { method: 'PUT', path: '/a?b=c', headers: { 'x-a': 'é'.length.toString() }, body: 'ü' },
-      noTls,
-    );
+    const response = await wire.send({ method: 'PUT', path: '/a?b=c', headers: { 'x-a': '1' }, body: 'ü' }, noTls);
     assert.equal(response.headers['x-seen'], 'yes');
     assert.equal(await text(response), 'PUT /a?b=c 1 ü');
   }

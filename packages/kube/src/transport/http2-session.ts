@@ -24,7 +24,27 @@ export async function openSession(
   options: Required<Http2Options>,
   onEnd: (session: Session) => void,
 ): Promise<Session> {
-  const socket = await openSocket(server, tls);
+  const inTime = new AbortController();
+  options.clock.sleep(options.openWithinMs, inTime.signal).then(
+    () => socket.destroy(Object.assign(new Error('it does not answer'), { syscall: 'connect' })),
+    () => undefined, // open, or failed otherwise
+  );
+  const socket = startSocket(server, tls);
+  try {
+    await socketReady(socket, server);
+    return await start(socket, server, tls, options, onEnd);
+  } finally {
+    inTime.abort();
+  }
+}
+
+function start(
+  socket: Socket,
+  server: URL,
+  tls: TlsMaterial,
+  options: Required<Http2Options>,
+  onEnd: (session: Session) => void,
+): Promise<Session> {
   const session = connectHttp2(server.origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: Math.min(options.windowBytes, 1024 * 1024) },
@@ -43,21 +63,25 @@ export async function openSession(
 }
 
 /** Opened here and not by Node, to see whether the other side speaks HTTP/2 at all. */
-function openSocket(server: URL, tls: TlsMaterial): Promise<Socket> {
+function startSocket(server: URL, tls: TlsMaterial): Socket {
   const secure = server.protocol === 'https:';
   const address = {
     host: server.hostname.replace(/^\[|\]$/g, ''),
     port: Number(server.port === '' ? (secure ? 443 : 80) : server.port),
   };
+  return secure
+    ? connectTls({ ...address, ...tlsOptions(server, tls), ALPNProtocols: ['h2', 'http/1.1'] })
+    : connectPlain(address);
+}
+
+function socketReady(socket: Socket, server: URL): Promise<void> {
+  const secure = server.protocol === 'https:';
   return new Promise((resolve, reject) => {
-    const socket = secure
-      ? connectTls({ ...address, ...tlsOptions(server, tls), ALPNProtocols: ['h2', 'http/1.1'] })
-      : connectPlain(address);
     const onError = (error: unknown) => reject(networkError(error, server));
     socket.once('error', onError);
     socket.once(secure ? 'secureConnect' : 'connect', () => {
       socket.off('error', onError);
-      if (!secure || (socket as TLSSocket).alpnProtocol === 'h2') return resolve(socket);
+      if (!secure || (socket as TLSSocket).alpnProtocol === 'h2') return resolve();
       socket.destroy();
       reject(new KubeError('KUBE_NO_HTTP2', `${server.host} does not speak HTTP/2`, { subjects: [server.host] }));
     });

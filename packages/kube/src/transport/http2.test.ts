@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerHttp2Session } from 'node:http2';
+import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
 import { testPorts } from '../ports/testing.ts';
 import { http2Wire } from './http2.ts';
@@ -136,4 +137,21 @@ test('a server that is not there, or does not speak HTTP/2, is said so', async (
   await assert.rejects(second.send(watch(), noTls), { code: 'KUBE_TLS' });
   second.close();
   await assert.rejects(second.send(watch(), trusted), { code: 'KUBE_UNREACHABLE' });
+});
+
+test('a server that accepts and says nothing is given up, and who waits for it can leave', async (t) => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => silent.close());
+  const ports = testPorts();
+  const url = new URL(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  const wire = http2Wire(url, { clock: ports.clock });
+  const controller = new AbortController();
+  const leaving = wire.send(watch(controller.signal), noTls);
+  const staying = wire.send(watch(), noTls);
+  staying.catch(() => undefined);
+  controller.abort(new Error('enough'));
+  await assert.rejects(leaving, { message: 'enough' });
+  await ports.advance(30_000);
+  await assert.rejects(staying, { code: 'KUBE_UNREACHABLE' });
 });

@@ -2,6 +2,7 @@
 import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
 import type { Clock } from '../ports/ports.ts';
+import { unlessAborted } from './abort.ts';
 import { openSession, type Session } from './http2-session.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import type { Wire } from './wire.ts';
@@ -12,6 +13,8 @@ export interface Http2Options {
   readonly maxStreams?: number;
   /** After this age a session takes no new streams. Default one hour: whatever a session collects goes with it. */
   readonly maxAgeMs?: number;
+  /** How long the way to a usable session may take. Default 30 s: others wait for it, too. */
+  readonly openWithinMs?: number;
   /** Silence after which a PING is sent. Default 30 s, as client-go. */
   readonly pingAfterMs?: number;
   /** How long the answer to a PING may take. Default 15 s, as client-go. */
@@ -37,6 +40,7 @@ class Http2Wire implements Wire {
     this.#options = {
       maxStreams: 90,
       maxAgeMs: 3_600_000,
+      openWithinMs: 30_000,
       pingAfterMs: 30_000,
       pongWithinMs: 15_000,
       windowBytes: 16 * 1024 * 1024,
@@ -49,7 +53,7 @@ class Http2Wire implements Wire {
       request.signal?.throwIfAborted();
       if (this.#closed)
         throw new KubeError('KUBE_UNREACHABLE', 'the client was closed', { subjects: [this.#server.host] });
-      const session = this.#usable(tls) ?? (await this.#open(tls));
+      const session = this.#usable(tls) ?? (await unlessAborted(this.#open(tls), request.signal));
       // Others that waited for the same new session may have filled it.
       if (session.canTake(this.#options.maxStreams)) return session.send(request);
     }
@@ -80,10 +84,10 @@ class Http2Wire implements Wire {
     );
     const opening = { tls, session };
     this.#opening = opening;
-    const done = () => {
+    const forget = () => {
       if (this.#opening === opening) this.#opening = undefined;
     };
-    session.then(done, done);
+    session.then(forget, forget);
     return session;
   }
 }

@@ -2,6 +2,7 @@
 import type { Access, Identity } from '../auth/access.ts';
 import { isKubeError } from '../errors/errors.ts';
 import type { Clock } from '../ports/ports.ts';
+import { unlessAborted } from './abort.ts';
 import { type Http1Options, http1Wire } from './http1.ts';
 import { type Http2Options, http2Wire } from './http2.ts';
 import { discardBody, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
@@ -46,6 +47,7 @@ export function networkTransport(access: Access, clock: Clock, options: NetworkO
   return { transport: authenticated(access, both), close: () => both.close() };
 }
 
+/** A credential plugin may take long: the caller can leave, the plugin goes on for others. */
 export function authenticated(access: Access, wire: Pick<Wire, 'send'>): Transport {
   const send = (request: TransportRequest, { headers, tls }: Identity): Promise<TransportResponse> =>
     wire.send({ ...request, headers: { ...request.headers, ...headers } }, tls);
@@ -57,15 +59,4 @@ export function authenticated(access: Access, wire: Pick<Wire, 'send'>): Transpo
     await discardBody(response.body);
     return send(request, await unlessAborted(access.identity(), request.signal));
   };
-}
-
-/** A credential plugin may take long, and others may wait for it, too: the caller leaves, the plugin goes on. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

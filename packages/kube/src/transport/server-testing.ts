@@ -41,7 +41,7 @@ export async function serve(
   if (kind === 'http') server = createServer(handler);
   else if (kind === 'https') server = createHttpsServer(secrets, handler);
   else {
-    server = kind === 'h2' ? createSecureServer(secrets) : createHttp2Server();
+    server = kind === 'h2' ? createSecureServer({ ...secrets, allowHTTP1: true }) : createHttp2Server();
     // The compatible API of Node: near enough to a Handler for what tests do.
     server.on('request', handler as never);
     configure?.(server);

@@ -54,7 +54,11 @@ const NEVER_SENT = new Set([
 export function networkError(error: unknown, server: URL, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;
   if (error instanceof KubeError) return error;
-  const { code = '', message = String(error), syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const {
+    code = '',
+    message,
+    syscall,
+  } = (error instanceof Error ? error : new Error(String(error))) as NodeJS.ErrnoException;
   const options = { subjects: [server.host], cause: error };
   // Node has a code for each way in which a certificate can be wrong, and OpenSSL one for each alert.
   if (
