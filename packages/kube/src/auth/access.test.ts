@@ -38,11 +38,13 @@ test('a token file is read again after a minute, survives its replacement, and a
   const ports = testPorts({ texts: { '/t': 'one\n' } });
   const access = await accessFor(ports, server, 'tokenFile: /t');
   assert.equal(await authorization(access), 'Bearer one');
+  const { tls } = await access.identity();
   ports.texts.set('/t', 'two');
   await ports.advance(59_000);
   assert.equal(await authorization(access), 'Bearer one');
   await ports.advance(1_000);
   assert.equal(await authorization(access), 'Bearer two');
+  assert.equal((await access.identity()).tls, tls, 'connections can stay');
   ports.texts.delete('/t');
   await ports.advance(60_000);
   assert.equal(await authorization(access), 'Bearer two');
@@ -135,6 +137,9 @@ test('many 401s of one credential run the plugin once', async () => {
     return authorization(one);
   });
   assert.deepEqual(new Set(await Promise.all(retries)), new Set(['Bearer t2']));
+  // One that was slow to learn it does not throw away what is new.
+  assert.equal(await one.rejected(used), true);
+  assert.equal(await authorization(one), 'Bearer t2');
   assert.equal(runs.length, 2);
 });
 

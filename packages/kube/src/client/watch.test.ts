@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { KubeError } from '../errors/errors.ts';
@@ -152,8 +153,10 @@ test('who leaves a watch lets go of its stream', async () => {
       left = true;
     }
   }
-  for await (const one of watching(endless()).events) if (brief(one) === 'Ap3') break;
+  const { signal } = new AbortController();
+  for await (const one of watching(endless(), { signal }).events) if (brief(one) === 'Ap3') break;
   assert.equal(left, true);
+  assert.equal(getEventListeners(signal, 'abort').length, 0, 'and of the signal');
 });
 
 test('however bytes are cut, the lines are the same', async () => {

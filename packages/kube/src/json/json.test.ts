@@ -59,13 +59,15 @@ test('any value with integers of any size comes back from its text, with or with
 });
 
 test('a key given twice is refused wherever it stands and however it is written', () => {
-  const twice = [
+  const twice: string[] = [
     '{"a":1,"a":1}',
     '{"a" :1,"a":2}',
     '{"a":1,"\\u0061":2}',
     '[{"x":{"\\\\":1,"\\\\":2}}]',
     '{"":1,"":2}',
   ];
+  // A key that ends in a backslash looks like none and must not make up for one too many.
+  twice.push('{"\\\\":1,"a":1,"a":2}');
   for (const text of twice) assert.throws(() => parseJson(text), /is given twice/, text);
   assert.deepEqual(parseJson('[{"a":":"},{"a":"\\":"}]'), [{ a: ':' }, { a: '":' }]);
 });

@@ -130,10 +130,7 @@ class Http2Session implements Session {
 
   send(request: TransportRequest): Promise<TransportResponse> {
     const { signal, body } = request;
-    const stream = this.#session.request(
-      { ...agentHeaders(request), ':method': request.method, ':path': pathOn(this.#server, request.path) },
-      { endStream: body === undefined, ...(signal ? { signal } : {}) },
-    );
+    const stream = this.#start(request);
     this.#streams.add(stream);
     let properEnd = false;
     stream.on('data', () => {
@@ -160,6 +157,19 @@ class Http2Session implements Session {
       });
       if (body !== undefined) stream.end(body);
     });
+  }
+
+  #start(request: TransportRequest): ClientHttp2Stream {
+    const { signal, body } = request;
+    try {
+      return this.#session.request(
+        { ...agentHeaders(request), ':method': request.method, ':path': pathOn(this.#server, request.path) },
+        { endStream: body === undefined, ...(signal ? { signal } : {}) },
+      );
+    } catch (error) {
+      // The session ended in this very moment.
+      throw networkError(error, this.#server, signal);
+    }
   }
 
   retire(): void {

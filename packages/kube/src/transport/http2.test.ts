@@ -85,6 +85,7 @@ test('a silent connection is asked for a sign of life and given up without one',
   await ports.advance(30_000); // a PING, which is answered
   await until('a ping', () => pings === 1);
   await discardBody((await wire.send(watch(), noTls)).body); // comes back behind the answer
+  assert.equal(pings, 1, 'one is enough');
   for (const socket of server.connections) socket.pause(); // half open from here on
   await ports.advance(30_000);
   await ports.advance(14_999);

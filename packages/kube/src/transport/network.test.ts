@@ -17,17 +17,28 @@ function access(server: URL, tokens: readonly string[]): Access {
 
 test('after a 401 there is one more try with what is new, and no other', async () => {
   const seen: unknown[] = [];
+  let left = 0;
+  const body: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => Promise.reject(new Error('read')),
+      return: async () => {
+        left++;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
   const transport = (tokens: readonly string[]) =>
     authenticated(access(new URL('http://k'), tokens), {
       send: async ({ headers }) => {
         seen.push(headers?.authorization);
-        return { status: headers?.authorization === 'good' ? 200 : 401, headers: {}, body: new Uint8Array() };
+        return { status: headers?.authorization === 'good' ? 200 : 401, headers: {}, body };
       },
     });
   const get = { method: 'GET', path: '/' } as const;
   assert.equal((await transport(['old', 'good'])(get)).status, 200);
   assert.equal((await transport(['old'])(get)).status, 401);
   assert.equal((await transport(['old', 'older', 'good'])(get)).status, 401);
+  assert.equal(left, 2, 'what is not passed on is let go');
   assert.deepEqual(seen, ['old', 'good', 'old', 'old', 'older']);
 });
 

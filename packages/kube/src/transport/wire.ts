@@ -48,6 +48,7 @@ const NEVER_SENT = new Set([
   'ENETUNREACH',
   'EADDRNOTAVAIL',
   'ERR_HTTP2_GOAWAY_SESSION',
+  'ERR_HTTP2_INVALID_SESSION',
 ]);
 
 /** An error of Node as one of ours; the signal's reason when that was the cause. */
