@@ -8,8 +8,8 @@ import { stringifyJson } from './stringify.ts';
 test('ordinary documents are what JSON.parse makes of them, on both ways', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), (text) => {
-      // What is meant to differ: the key __proto__ and integers that a double does not hold.
-      if (/__proto__|\d{16}/.test(text)) return;
+      // What is meant to differ: the key __proto__, integers that a double does not hold, and a bug of V8 (below).
+      if (/__proto__|\d{16}|\\/.test(text)) return;
       const expected: unknown = JSON.parse(text);
       assert.deepEqual(parseJson(text), expected);
       assert.deepEqual(parseExactly(text, 100), expected);
@@ -83,6 +83,12 @@ test('a document in which any key is repeated is refused', () => {
   );
 });
 
+test('a key is what its text says, whatever was parsed before', () => {
+  // V8 takes the second for the first; see hasBackslashInKey.
+  assert.deepEqual(parseJson(String.raw`{"a":null,"\\":1}`), { a: null, '\\': 1 });
+  assert.deepEqual(parseJson(String.raw`{"a":null,"\"":1}`), { a: null, '"': 1 });
+});
+
 test('int64 values keep every digit', () => {
   const text = '{"min":-9223372036854775808,"max":9223372036854775807,"safe":9007199254740991,"next":9007199254740992}';
   const value = parseJson(text) as Record<string, unknown>;
@@ -125,4 +131,35 @@ test('a cycle is not written', () => {
   const cycle: Record<string, unknown> = { big: 1n };
   cycle.self = cycle;
   assert.throws(() => stringifyJson(cycle), TypeError);
+});
+
+test('on any text, valid or not, the fast way and the exact one agree', () => {
+  const outcome = (parse: () => unknown): string => {
+    try {
+      return stringifyJson(parse());
+    } catch {
+      return 'refused';
+    }
+  };
+  const piece = fc.constantFrom(
+    ...['{', '}', '[', ']', ',', ':', '"', '\\', ' ', '\n', '"a"', '"a":', '"\\\\":', '":"', '"\\":"', '"__proto__":'],
+    ...['1', '-', '0', '.', 'e5', '9007199254740993', 'null', 'true', '{"a":1}', '{"a" :1,', '"a":2}', '{}', '\\u0061'],
+  );
+  const members = fc.array(fc.tuple(fc.constantFrom('a', 'b', '\\\\', '\\u0061', '"'.padStart(2, '\\'), ':'), piece), {
+    maxLength: 5,
+  });
+  const soup = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+  const nearly = members.map((list) => `{${list.map(([key, value]) => `"${key}":${value}`).join(',')}}`);
+  fc.assert(
+    fc.property(fc.oneof(soup, nearly), (text) => {
+      const exact = outcome(() => parseExactly(text, 100));
+      assert.equal(
+        outcome(() => parseJson(text, { maxDepth: 100 })),
+        exact,
+      );
+      // What the exact parser takes is JSON.
+      if (exact !== 'refused') JSON.parse(text);
+    }),
+    { numRuns: 1000 },
+  );
 });

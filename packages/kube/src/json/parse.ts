@@ -35,7 +35,9 @@ export function parseJson(text: string, options: ParseOptions = {}): Json {
   }
   if (mayHaveProto(text)) return parseExactly(text, maxDepth);
   const keys = countKeys(value, maxDepth);
-  return keys >= 0 && keys === countKeyEnds(text) ? value : parseExactly(text, maxDepth);
+  if (keys < 0) return parseExactly(text, maxDepth);
+  if (text.includes('\\') && hasBackslashInKey(value)) return parseExactly(text, maxDepth);
+  return keys === countKeyEnds(text) ? value : parseExactly(text, maxDepth);
 }
 
 /** Also when some of its letters are escaped: an underscore is u005f, the other letters lie in u006 and u007. */
@@ -61,6 +63,17 @@ function countKeys(value: Json, depth: number): number {
     if (typeof item !== 'string') count += countKeys(item, depth - 1);
   }
   return count;
+}
+
+/**
+ * V8 guesses the next key from objects it parsed before, and compares its guess with the raw text: after a document with
+ * the key `\` it takes `"\""` for that key, too (nodejs/node#63785, V8 12.8 to 14.6 at least). A wrong guess always has a backslash in it.
+ */
+function hasBackslashInKey(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasBackslashInKey);
+  for (const key in value) if (key.includes('\\') || hasBackslashInKey(value[key] as Json)) return true;
+  return false;
 }
 
 /** So far below zero that no number of keys lifts it above. */
