@@ -55,12 +55,12 @@ test('who waits for credentials can leave', async () => {
   await assert.rejects(sent, { message: 'enough' });
 });
 
-test('watches go over HTTP/2 where it is spoken and over HTTP/1.1 where not', async (t) => {
-  for (const kind of ['h2', 'https'] as const) {
+for (const kind of ['h2', 'https'] as const) {
+  test(`watches of a server that speaks ${kind} go over the best it has`, async (t) => {
     const server = await serve(t, kind, (request, response) => void response.end(request.httpVersion));
     const network = networkTransport(access(server.url, ['t']), testPorts().clock, { watches: 'http2' });
     t.after(() => network.close());
     const response = await network.transport({ method: 'GET', path: '/', streaming: true });
     assert.equal((await readBody(response.body, 100)).toString(), kind === 'h2' ? '2.0' : '1.1');
-  }
-});
+  });
+}

@@ -49,9 +49,11 @@ export async function serve(
   const connections = new Set<Socket>();
   (server as NetServer).on('connection', (socket: Socket) => connections.add(socket));
   await new Promise<void>((resolve) => (server as NetServer).listen(0, '127.0.0.1', resolve));
-  t.after(() => {
+  // Many test files share a process, and the simulation among them counts open handles: nothing is left behind.
+  t.after(async () => {
     for (const socket of connections) socket.destroy();
     (server as NetServer).close();
+    await until('all sockets closed', () => !process.getActiveResourcesInfo().some((one) => /TCPSocket|TLS/.test(one)));
   });
   const { port } = (server as NetServer).address() as AddressInfo;
   return { url: new URL(`${kind === 'https' || kind === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`), connections };
