@@ -48,7 +48,7 @@ function planRounds(rounds: number, products: readonly Product[], seed: number):
 function table(results: readonly RoundResult[]): string {
   const rows = results.map(({ plan, ...result }) => {
     const what = plan.victim === 'tool' ? plan.wayOn : plan.comesBack;
-    return `| ${plan.number} | ${plan.product} | ${plan.operation} ${plan.operation === 'create' ? '' : plan.engine} | ${plan.victim} | ${what} | ${result.killedAfterMs.toFixed(0)} | ${result.journalLines} | ${result.tooLate ? 'yes' : ''} | ${result.resumes} | ${result.conflicts || ''} | ${result.permittedLosses || ''} | ${result.problems.length === 0 ? 'ok' : 'FAILED'} |`;
+    return `| ${plan.number} | ${plan.product} | ${plan.operation} ${plan.operation === 'create' ? '' : plan.engine} | ${plan.victim} | ${what} | ${result.killedAfterMs.toFixed(0)} | ${result.journalLines} | ${result.tooLate ? 'yes' : ''} | ${result.resumes}${result.fixedOnReturn ? ', `fix` on its return' : ''} | ${result.conflicts || ''} | ${result.permittedLosses || ''} | ${result.problems.length === 0 ? 'ok' : 'FAILED'} |`;
   });
   return [
     '| round | product | operation | killed | then | after ms | journal lines | ended before | resumes | conflicts for a person | lost by async replication | |',
@@ -97,6 +97,7 @@ export default async function redisKill(args: readonly string[]): Promise<boolea
   writeResult('redis-kill', whole, [
     `${results.length} of ${plans.length} rounds run, ${bad.length} failed; the kill fell into the running operation in ${inTime}; seed ${values.seed}.`,
     `Acknowledged writes lost: 0, but for ${losses} that a killed primary had, but its replica had not yet received when it took over (rounds marked so): by the primary's own append-only file, behind the offset that was known to be replicated right before the kill.`,
+    `Rounds in which the tool was done while the killed server was still away, said so, and \`fix\` closed what it brought back: ${results.filter((result) => result.fixedOnReturn).length}.`,
     `Keys that differed on two nodes after a source was failed over in the middle of a move, told as KEY_CONFLICT and decided as its remedy says: ${results.reduce((sum, result) => sum + result.conflicts, 0)}.`,
     table(results),
     ...bad.map((result) => `Round ${result.plan.number}: ${result.problems.join('\n')}`),

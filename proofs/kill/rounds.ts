@@ -33,6 +33,8 @@ export interface RoundResult {
   readonly tooLate: boolean;
   readonly journalLines: number;
   readonly resumes: number;
+  /** The tool ended while the killed server was away, and said so: `fix` ran when it was back. */
+  readonly fixedOnReturn?: boolean;
   /** Keys of which two copies differed after a failover in the middle of a move: told, and decided by a person. */
   readonly conflicts: number;
   /** Keys that the killed primary had and its replica had not received: what asynchronous replication permits. */
@@ -225,7 +227,7 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
   const behindMark = killed ? await killServer(killed, plan.comesBack, world) : new Set<string>();
   if (!killed) tool.kill9();
 
-  const { code } = await tool.result;
+  const { code, stdout } = await tool.result;
   let resumed: Resumed = { resumes: 0 };
   const withoutJournal = code !== 0 && plan.wayOn === 'fix' && plan.victim === 'tool';
   if (withoutJournal) await goOnWithoutJournal(what, entry, problems);
@@ -237,6 +239,8 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
   for (const [key, value] of result.acknowledged) world.acknowledged.set(key, value);
   for (const server of world.cluster.servers) if (!server.running) await server.restart();
   const { resumes, conflicts } = await goOnDecided(verb, journal, resumed, world, problems);
+  const fixedOnReturn = code === 0 && killed !== undefined && isToldAway(stdout, killed.id);
+  if (fixedOnReturn) await fixReturned(killed, entry, problems);
   if (problems.length === 0)
     problems.push(...(await missed(plan.operation, source.id, journal, withoutJournal, world)));
   // A server that comes back with its file before anybody took over has lost nothing.
@@ -258,11 +262,33 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
     tooLate,
     journalLines: lines,
     resumes,
+    fixedOnReturn,
     conflicts,
     permittedLosses,
     problems,
     tookMs: performance.now() - began,
   };
+}
+
+/** Whether the tool, done, named this node as one that is not there. */
+function isToldAway(stdout: string, id: string): boolean {
+  const { findings = [] } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as ToolEnd;
+  return findings.some(({ code, nodes }) => AWAY.has(code) && nodes.includes(id));
+}
+
+const AWAY: ReadonlySet<string> = new Set(['NODE_FAILED', 'NODE_UNREACHABLE', 'NODE_SUSPECTED']);
+
+interface ToolEnd {
+  readonly findings?: readonly { readonly code: string; readonly nodes: readonly string[] }[];
+}
+
+/** A server that was away when the move was finished comes back with its own marks of it; the tool's remedy is `fix`. */
+async function fixReturned({ server }: Member, entry: string, problems: string[]): Promise<void> {
+  await until('the server that was away follows its heir', async () =>
+    String(await server.call('INFO', 'replication')).includes('master_link_status:up'),
+  )
+    .then(() => reeve('fix', entry, '--yes', '--json'))
+    .catch((error: unknown) => problems.push(`fix after its return: ${String(error)}`));
 }
 
 /** Conflicts are decided, then the journal takes up again. Several rounds: the tool names at most three keys of a slot. */
