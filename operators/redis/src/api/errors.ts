@@ -113,7 +113,8 @@ export const redisErrors = {
   },
   KEY_CONFLICT: {
     meaning: 'Two nodes hold different values for the same key. Both copies were left where they are.',
-    remedy: 'Decide which one is right, delete the other on its node, and run `reeve redis fix` again.',
+    remedy:
+      'Decide which one is right, delete the other on its node, and run `reeve redis fix` again (or go on with --resume). Restart neither node before: Valkey deletes keys of slots that are not its own when it starts.',
   },
   KEYS_STAY: {
     meaning: 'Keys could not be moved to the owner of their slot although they are not there.',
@@ -299,9 +300,9 @@ export const redisErrors = {
   },
   BIG_KEY: {
     meaning:
-      'A key is so big that moving it would block both servers longer than the cluster tolerates. Its slot stays on the source, closed; the other slots were moved.',
+      'A key is so big that moving it would block both servers longer than the cluster tolerates. It stays where it is; in a move its slot stays on the source, closed, and the other slots were moved.',
     remedy:
-      'Split or delete the key, raise cluster-node-timeout for the time of the move, or use servers with atomic slot migration.',
+      'Split or delete the key, or raise cluster-node-timeout for the time of the move; servers with atomic slot migration move it, but do not collect strays.',
   },
   MIGRATE_BROKEN_OFF: {
     meaning: 'Keys could not be sent from the source to the target: the connection between them fails.',
@@ -317,8 +318,9 @@ export const redisErrors = {
     remedy: 'Upgrade the target to the version of the source or newer.',
   },
   MIGRATE_DATABASES: {
-    meaning: 'The source has keys in databases other than 0, which the engine without atomic migration cannot move.',
-    remedy: 'Use the atomic engine (--engine atomic), which moves all databases.',
+    meaning: 'A node has keys in databases other than 0, which MIGRATE as we use it does not move.',
+    remedy:
+      'In a move: use the atomic engine (--engine atomic), which moves all databases. In a fix: move or delete these keys on the node that the message names.',
   },
   TARGET_FULL: {
     meaning: 'The target has reached its maxmemory: it takes no more keys.',

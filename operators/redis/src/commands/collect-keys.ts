@@ -1,18 +1,17 @@
 import { done, failed, type Outcome, type Progress } from '@reeve/runtime';
 import type { CollectKeys } from '../api/commands.ts';
 import { countSlots, hasSlot, intersectSlots, minusSlots, type SlotRanges, slotsOf } from '../api/slots.ts';
-import type { Endpoint, NodeReport } from '../api/view.ts';
+import type { NodeReport } from '../api/view.ts';
 import { countKeys } from '../observe/measure.ts';
 import { observeNode } from '../observe/node.ts';
 import { type Collection, collectSlot } from './collect-slot.ts';
 import { showKey } from './compare-keys.ts';
 import type { RedisContext } from './context.ts';
 import { background, handlerFor, namedSlots, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
+import { addressSeenBy, sharedNodeTimeoutMs } from './migrate/between.ts';
 import { largestSafeKey, type SizedKey } from './migrate/big-keys.ts';
 import { formatBytes } from './migrate/migration.ts';
 
-/** Where CONFIG is denied: the server's default is 15 s; a third of it is safe for most who changed it. */
-const UNKNOWN_NODE_TIMEOUT_MS = 5_000;
 const COUNT_TIMEOUT_MS = 5_000;
 /** Keys shown in a message. */
 const SHOWN = 3;
@@ -71,16 +70,6 @@ function proveRoles(command: CollectKeys, from: NodeTable, owner: NodeTable, slo
   if (moving) throw new StaleEvidence(`slot ${moving.slot} is migrating away from ${nameOf(command.owner)}`);
 }
 
-function nodeTimeoutOf({ server }: NodeReport): number {
-  return server.nodeTimeoutMs.known ? server.nodeTimeoutMs.value : UNKNOWN_NODE_TIMEOUT_MS;
-}
-
-function seenByFrom(command: CollectKeys, from: NodeTable): Endpoint {
-  const line = from.others.find((other) => other.id === command.owner.id);
-  if (!line) throw new StaleEvidence(`${nameOf(command.from)} does not know ${nameOf(command.owner)}`);
-  return line.host === '' ? command.owner.endpoint : { host: line.host, port: line.port };
-}
-
 /**
  * MIGRATE and GETKEYSINSLOT see the selected database only, and connections of the port stay in database 0: keys of
  * these slots in another one would never leave, however often this was done.
@@ -122,8 +111,8 @@ export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async 
     context,
     from: command.from,
     owner: command.owner,
-    ownerSeenByFrom: seenByFrom(command, from),
-    nodeTimeoutMs: Math.min(nodeTimeoutOf(fromReport), nodeTimeoutOf(ownerReport)),
+    ownerSeenByFrom: addressSeenBy(command.from, from, command.owner),
+    nodeTimeoutMs: sharedNodeTimeoutMs(fromReport, ownerReport),
     signal,
   };
   return background((report) => collect(collection, [...slotsOf(slots)], report));

@@ -47,6 +47,9 @@ const DEFAULT_FAILURE_LIMIT = 5;
 const STALE_LIMIT = 50;
 /** Nor does a command that is done again and again and changes nothing: a MEET whose bus port is blocked. */
 const REPEAT_LIMIT = 300;
+/** How often it may be done at full speed, and how much longer each further time waits: two minutes to the limit. */
+const REPEATS_AT_ONCE = 3;
+const REPEAT_PAUSE_MS = 5;
 
 interface Running {
   readonly number: number;
@@ -64,6 +67,11 @@ class Attempts {
   /** How often the command noted last was done in this run. */
   repeats = 0;
 
+  /** Before the next try of what was done already, more than once, and had no effect. */
+  get pauseMs(): number {
+    return Math.min(LAST_LOOK_MS, REPEAT_PAUSE_MS * Math.max(0, this.repeats - REPEATS_AT_ONCE));
+  }
+
   note(command: RedisCommand, outcome: Outcome): number {
     const name = canonicalJson({ ...command, why: '' });
     if (outcome.status === 'done') {
@@ -73,6 +81,7 @@ class Attempts {
       this.#failures.delete(name);
       return 0;
     }
+    this.repeats = 0;
     if (outcome.status === 'stale') {
       this.stales++;
       return 0;
@@ -152,6 +161,7 @@ class Pursuit<Request, Goal> {
         look = FIRST_LOOK_MS;
         // Long work runs on by itself; anything else is looked at right away.
         if (this.#running.size > 0) await this.#pause(plan.wakeAt ?? clock.now() + LAST_LOOK_MS);
+        else await this.#pause(clock.now() + this.#attempts.pauseMs);
         continue;
       }
 

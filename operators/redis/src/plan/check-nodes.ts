@@ -44,7 +44,7 @@ export function checkReachability(view: ClusterView): readonly Finding[] {
         nodes: [node.id],
         remedy: servesSlots(node)
           ? 'Start it again, or fail over to a replica of it: reeve redis failover ADDRESS --node HOST:PORT'
-          : 'Start it again and run reeve redis fix ADDRESS (it may bring back marks of a move that is over), or take it out of the cluster: reeve redis del-node ADDRESS --node ID',
+          : 'Take it out of the cluster: reeve redis del-node ADDRESS --node ID. Or start it again; if it brings back marks of a move that is over: reeve redis fix ADDRESS',
       });
     }
     const suspectedBy = flaggedBy(node, 'fail?').filter((id) => !failedFor.includes(id));

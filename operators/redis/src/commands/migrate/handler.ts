@@ -2,19 +2,17 @@
 import { type Outcome, asReeveError, done, failed, stale } from '@reeve/runtime';
 import type { MigrateSlots } from '../../api/commands.ts';
 import { countSlots, formatSlots, type SlotRanges, unionSlots } from '../../api/slots.ts';
-import type { Endpoint, NodeReport } from '../../api/view.ts';
+import type { NodeReport } from '../../api/view.ts';
 import { observeNode } from '../../observe/node.ts';
 import { handlerFor, nameOf, StaleEvidence } from '../evidence.ts';
 import { moveAtomically } from './atomic.ts';
+import { addressSeenBy, sharedNodeTimeoutMs } from './between.ts';
 import { isLong } from './length.ts';
 import { cannotGoOn, type Migration, Tally } from './migration.ts';
 import { moveRedisAtomically } from './redis-atomic.ts';
 import { endMarks, tellOwner } from './setslot.ts';
 import { type Survey, survey } from './survey.ts';
 import { moveWindowed } from './windowed.ts';
-
-/** Where CONFIG is denied: the server's default is 15 s; a third of it is safe for most who changed it. */
-const UNKNOWN_NODE_TIMEOUT_MS = 5_000;
 
 /** Connections for SETSLOTs that wait for replicas: so many wait at once. */
 const WAITING_LANES = 16;
@@ -35,8 +33,8 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
     context,
     signal,
     tally,
-    targetSeenBySource: seenBySource(command, surveyed),
-    nodeTimeoutMs: Math.min(nodeTimeoutOf(source), nodeTimeoutOf(target)),
+    targetSeenBySource: addressSeenBy(command.source, surveyed.source, command.target),
+    nodeTimeoutMs: sharedNodeTimeoutMs(source, target),
     setslotLanes: [source, target].some(waitsForReplicas) && hasReplicas(command, surveyed) ? WAITING_LANES : 1,
   };
   const settled = move(migration, engine, surveyed, source).then(
@@ -85,16 +83,6 @@ function unsupported(command: MigrateSlots, what: string): Error {
     'ENGINE_UNSUPPORTED',
     `${nameOf(command.source)} and ${nameOf(command.target)} do not both know ${what}`,
   );
-}
-
-function nodeTimeoutOf(report: NodeReport): number {
-  return report.server.nodeTimeoutMs.known ? report.server.nodeTimeoutMs.value : UNKNOWN_NODE_TIMEOUT_MS;
-}
-
-function seenBySource(command: MigrateSlots, surveyed: Survey): Endpoint {
-  const line = surveyed.source.others.find((candidate) => candidate.id === command.target.id);
-  if (!line) throw new StaleEvidence(`${nameOf(command.source)} does not know ${nameOf(command.target)}`);
-  return line.host === '' ? command.target.endpoint : { host: line.host, port: line.port };
 }
 
 async function move(migration: Migration, engine: Engine, surveyed: Survey, source: NodeReport): Promise<void> {
