@@ -100,14 +100,14 @@ function settleLeaving(view: ClusterView, facts: SlotFacts, mark: Mark, givenUp:
 }
 
 /**
- * Dead primaries that were failed over. One of them may have been the target of the move and hold a mark that nobody can
- * read. If it comes back and hears that the source has given the slot up, Valkey makes it the owner with a new epoch: with
+ * Primaries that cannot be read: dead, failed over, or just coming back. One of them may have been the target of the move
+ * and hold a mark that nobody can read. If it comes back and hears that the source has given the slot up, Valkey makes it the owner with a new epoch: with
  * that it beats its own heir and takes back all of its slots, with old data or none. While the source keeps the slot, it
  * comes back as a replica.
  */
 function mayReturn(view: ClusterView): readonly NodeId[] {
   return members(view)
-    .filter((node) => !node.report.known && isFailed(node) && roleOf(node) === 'primary')
+    .filter((node) => !node.report.known && roleOf(node) === 'primary')
     .map((node) => node.id);
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeRef, OpenSlot } from '../api/view.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
-import { absentOwners, claimants, isFailed, slotsFromText, unawareOf } from './moves-view.ts';
+import { absentOwners, claimants, slotsFromText, unawareOf } from './moves-view.ts';
 import { nodeName, nodeOf, type ReportedNode, refOf, reportedPrimaries, roleOf } from './topology.ts';
 
 export interface MovePair {
@@ -115,7 +115,7 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
   if (revenant !== undefined && countSlots(pending) > 0) {
     work.unavailable.push({
       reason: 'TargetMayReturn',
-      message: `${nodeName(view, revenant)} died as the target of this move and may come back with its part in it: start it again, or delete it with del-node if it is gone for good`,
+      message: `${nodeName(view, revenant)} was failed over as the target of this move, cannot be read, and may come back with its part in it: start it again, or delete it with del-node if it is gone for good`,
       subjects: [revenant],
     });
   }
@@ -135,10 +135,10 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
 }
 
 /**
- * A target that died in the middle of a windowed move, was failed over, and is still away. It holds importing marks that
- * nobody can read. If it comes back after the slots went on to its heir, Valkey makes it their owner with a new epoch: it
- * beats its heir and takes back all that the heir has, with old data. While the source keeps the slots it comes back as a
- * replica.
+ * A target that died in the middle of a windowed move, was failed over, and cannot be read: it is still away, or just
+ * coming back (then nobody calls it failed any more). It holds importing marks that nobody can read. If it hears that the
+ * source gave the slots up to its heir, Valkey makes it their owner with a new epoch: it beats its heir and takes back all
+ * that the heir has, with old data. While the source keeps the slots it comes back as a replica.
  */
 function mayReturn(
   goal: MoveGoal,
@@ -147,12 +147,14 @@ function mayReturn(
   target: Side,
   slots: SlotRanges,
 ): NodeId | undefined {
-  const marks = source.now?.report.value.self.migrating.filter(({ slot }) => hasSlot(slots, slot)) ?? [];
+  const open = (marks: readonly OpenSlot[] = []) => marks.filter(({ slot }) => hasSlot(slots, slot));
+  const migrating = open(source.now?.report.value.self.migrating);
+  // Since Valkey 8 a replica has the marks of its primary, and the heir of the dead target was one.
+  const inherited = open(target.now?.report.value.self.importing).some(({ peer }) => source.ids.has(peer));
   return [...target.ids].find((id) => {
     const node = nodeOf(view, id);
-    if (!node || node.id === target.now?.id || node.report.known || !isFailed(node) || roleOf(node) !== 'primary')
-      return false;
-    return goal.engine === 'windowed' || marks.some(({ peer }) => peer === id);
+    if (!node || node.id === target.now?.id || node.report.known || roleOf(node) !== 'primary') return false;
+    return goal.engine === 'windowed' || inherited || migrating.some(({ peer }) => peer === id);
   });
 }
 
