@@ -16,17 +16,19 @@ import {
   runCrew,
   seedPieces,
 } from './crew.ts';
+import type { Engine } from '../../src/api/commands.ts';
 import { allKinds, type Kind } from './kinds.ts';
 import { plantedBugs } from './planted.ts';
 import { requiredLabels } from './required.ts';
 
 /** The operations whose every effect gets a death before it. Creating is the same on both products. */
-const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour }[] = [
-  { kind: 'create', flavour: 'redis7' },
-  { kind: 'reshard', flavour: 'redis7' },
-  { kind: 'reshard', flavour: 'valkey9' },
-  { kind: 'delete', flavour: 'redis7' },
-  { kind: 'delete', flavour: 'valkey9' },
+const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour; readonly engine: Engine }[] = [
+  { kind: 'create', flavour: 'redis7', engine: 'auto' },
+  { kind: 'reshard', flavour: 'redis7', engine: 'auto' },
+  { kind: 'reshard', flavour: 'valkey9', engine: 'auto' },
+  { kind: 'reshard', flavour: 'valkey9', engine: 'windowed' },
+  { kind: 'delete', flavour: 'redis7', engine: 'auto' },
+  { kind: 'delete', flavour: 'valkey9', engine: 'auto' },
 ];
 const ENUMERATION_SHARES = 4;
 const PIECE = 50;
@@ -111,20 +113,21 @@ async function phase(
 async function crashes(say: Say, folder: string, every: number): Promise<readonly Finding[]> {
   const of = ENUMERATION_SHARES * every;
   const shares = Array.from({ length: ENUMERATION_SHARES }, (_, share) => share * every);
-  const pieces = ENUMERATED.flatMap(({ kind, flavour }) =>
+  const pieces = ENUMERATED.flatMap(({ kind, flavour, engine }) =>
     crashKinds.flatMap((accident) =>
-      shares.map((index): Piece => ({ work: 'crashes', kind, flavour, accident, index, of, folder })),
+      shares.map((index): Piece => ({ work: 'crashes', kind, flavour, engine, accident, index, of, folder })),
     ),
   );
   const counts = new Map<string, number>();
   const { findings } = await phase(say, 'crashes', pieces, (piece, { accidents }) => {
     if (piece.work !== 'crashes') return;
-    const name = `${piece.accident} ${piece.kind} ${piece.flavour}`;
+    const name = `${piece.accident} ${piece.kind} ${piece.flavour} ${piece.engine}`;
     counts.set(name, (counts.get(name) ?? 0) + accidents);
   });
   for (const accident of crashKinds) {
     const each = ENUMERATED.map(
-      ({ kind, flavour }) => `${kind} on ${flavour} ${counts.get(`${accident} ${kind} ${flavour}`) ?? 0}`,
+      ({ kind, flavour, engine }) =>
+        `${kind} on ${flavour} (${engine}) ${counts.get(`${accident} ${kind} ${flavour} ${engine}`) ?? 0}`,
     );
     say(`${accident}, in each run at another effect: ${each.join(', ')}`);
   }

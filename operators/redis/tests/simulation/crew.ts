@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Coverage, type CoverageData } from '@reeve/simulation';
 import type { Flavour } from '@reeve/simulation/redis';
+import type { Engine } from '../../src/api/commands.ts';
 import { victimEvents } from './events.ts';
 import { allKinds, type Kind } from './kinds.ts';
 
@@ -25,6 +26,7 @@ export type Piece =
       readonly work: 'crashes';
       readonly kind: Kind;
       readonly flavour: Flavour;
+      readonly engine: Engine;
       readonly accident: CrashKind;
       readonly index: number;
       readonly of: number;

@@ -30,6 +30,8 @@ export interface Victims {
 
 const KILLED_FOR_MS = 500;
 const LOST_FOR_MS = 20_000;
+/** A server that comes back is alive for the others while it still reads its file and answers nobody. */
+const LOADING_MS = 300;
 
 /** One server or link is broken at a time: two at once may well be more than the cluster can bear. */
 export class ServerEvents {
@@ -64,7 +66,7 @@ export class ServerEvents {
     const accident = (kind: VictimEvent, server: ModelServer | undefined, ms: number): readonly WorldEvent[] => {
       if (server?.process !== 'up') return [];
       const model = this.#model;
-      const [breakIt, mend] = [() => model.kill(server), () => model.restart(server)];
+      const [breakIt, mend] = [() => model.kill(server), () => model.restart(server, { loadingMs: LOADING_MS })];
       const apply = () => this.#break([server], breakIt, mend, () => ms);
       return [{ kind, detail: server.endpoint, apply }];
     };
@@ -87,7 +89,7 @@ export class ServerEvents {
           'kill-server',
           [server],
           () => this.#model.kill(server),
-          () => this.#model.restart(server),
+          () => this.#model.restart(server, { loadingMs: LOADING_MS }),
         ),
         this.#breaking(
           'pause-server',

@@ -107,7 +107,8 @@ export const stages: Readonly<Record<Kind, Stage>> = {
     events: allEvents,
     begin({ cluster, settings: { engine, pace, resumes }, simulation }) {
       const slots = 4 + simulation.choices.pick(12);
-      const target = cluster.primaries[3 - simulation.choices.pick(4)] as ModelServer;
+      // First of all one with slots, whose replica takes over when it is lost; an empty one (the third) has nothing to lose.
+      const target = cluster.primaries[[2, 3, 1, 0][simulation.choices.pick(4)] ?? 2] as ModelServer;
       const before = target.self.slotCount;
       const request = (): ReshardRequest | undefined => {
         const to = leaderOf(target);

@@ -29,13 +29,12 @@ async function resultOf(piece: Piece): Promise<PieceResult> {
       return summary(await runSeeds(redisScenario(kind), { from, count, ...optionsOf(piece.folder) }), kind);
     }
     case 'crashes': {
-      const { kind, flavour, accident, index, of } = piece;
-      // No other accident comes: what is enumerated is one death in a world that is well. And the engine is the
-      // best that the servers have, not the one that comes first.
+      const { kind, flavour, engine, accident, index, of } = piece;
+      // No other accident comes: what is enumerated is one death in a world that is well.
       const events = isEventKind(accident) ? [accident] : [];
-      const scenario = redisScenario(kind, { flavour, engine: 'auto', events });
+      const scenario = redisScenario(kind, { flavour, engine, events });
       const how = { accidents: [accident], share: { index, of }, ...optionsOf(piece.folder) };
-      return summary(await enumerateCrashes(scenario, how), `${kind} on ${flavour}`);
+      return summary(await enumerateCrashes(scenario, how), `${kind} on ${flavour} (${engine})`);
     }
     case 'cell':
       return fillCell(piece);

@@ -203,11 +203,19 @@ export class RedisClusterModel {
 
   /** kill -9. The node table is on disk; the data only with `persistence`. */
   kill(server: ModelServer): void {
+    this.#sendNews(server);
     server.process = 'down';
   }
 
   pause(server: ModelServer): void {
-    if (server.process === 'up') server.process = 'paused';
+    if (server.process !== 'up') return;
+    this.#sendNews(server);
+    server.process = 'paused';
+  }
+
+  /** A real server tells in the very turn in which it changed: what it has to tell is on its way when it dies. */
+  #sendNews(server: ModelServer): void {
+    if (server.process === 'up') broadcast(server, this.network, this.#now);
   }
 
   resume(server: ModelServer): void {
@@ -216,10 +224,14 @@ export class RedisClusterModel {
     for (const late of server.whenResumed.splice(0)) late(this.#now);
   }
 
-  restart(server: ModelServer, options: { readonly host?: string; readonly port?: number } = {}): void {
+  /** `loadingMs`: how long it reads its file; alive on the bus, it refuses clients meanwhile. */
+  restart(
+    server: ModelServer,
+    options: { readonly host?: string; readonly port?: number; readonly loadingMs?: number } = {},
+  ): void {
     if (server.process !== 'down') throw new ServerError('only a killed server can be started again');
     this.network.move(server, options.host ?? server.host, options.port ?? server.port);
-    server.restart(this.#now);
+    server.restart(this.#now, options.loadingMs);
   }
 
   partition(a: ModelServer, b: ModelServer): void {

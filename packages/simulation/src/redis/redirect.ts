@@ -54,3 +54,11 @@ export function checkMemory(server: ModelServer): void {
   if (maxMemory === 0 || server.usedBytes() <= maxMemory) return;
   throw new ServerError("OOM command not allowed when used memory > 'maxmemory'.");
 }
+
+/** Answered while the server still reads its file. */
+const ANSWERED_WHILE_LOADING: ReadonlySet<string> = new Set(['info', 'config', 'select', 'multi', 'exec']);
+
+export function checkLoaded(server: ModelServer, spec: CommandSpec, now: number): void {
+  if (now >= server.loadingUntil || ANSWERED_WHILE_LOADING.has(spec.name)) return;
+  throw new ServerError('LOADING The server is loading the dataset in memory');
+}

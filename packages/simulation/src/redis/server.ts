@@ -46,6 +46,8 @@ export class ModelServer {
   host: string;
   port: number;
   startedAt: number;
+  /** It reads its file: on the bus it is alive, clients are refused. */
+  loadingUntil = Number.NEGATIVE_INFINITY;
   /** Another one for each process. */
   runId: string;
 
@@ -257,9 +259,10 @@ export class ModelServer {
   // --- the process
 
   /** A new process reads nodes.conf: table, slots, epochs and votes are kept, links and handshakes are not. */
-  restart(now: number): void {
+  restart(now: number, loadingMs = 0): void {
     this.process = 'up';
     this.startedAt = now;
+    this.loadingUntil = now + loadingMs;
     this.runId = hexId(this.random);
     this.state = 'fail';
     this.minoritySince = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /** One command on one connection: found, counted, checked for redirection, run. */
 import { writesPaused } from '../failover.ts';
-import { checkMemory, checkServed } from '../redirect.ts';
+import { checkLoaded, checkMemory, checkServed } from '../redirect.ts';
 import { err, type RawReply, ServerError } from '../reply.ts';
 import type { ModelServer } from '../server.ts';
 import type { Call } from '../session.ts';
@@ -42,6 +42,7 @@ function find(args: readonly string[]): CommandSpec {
 function admit(call: Call): CommandSpec {
   const spec = find(call.args);
   if (spec.keys) checkServed(call.server, call.session, spec, spec.keys(call.args), call.now);
+  checkLoaded(call.server, spec, call.now);
   if (spec.write && !call.server.isPrimary)
     throw new ServerError("READONLY You can't write against a read only replica.");
   if (spec.needsMemory) checkMemory(call.server);

@@ -1,7 +1,7 @@
 /** DUMP, RESTORE and MIGRATE: how keys travel between servers. */
 import { entryOf, type Entry } from '../keyspace.ts';
 import { write } from '../replication.ts';
-import { checkMemory, checkServed } from '../redirect.ts';
+import { checkLoaded, checkMemory, checkServed } from '../redirect.ts';
 import { Bulk, err, OK, type RawReply, ServerError } from '../reply.ts';
 import type { ModelServer } from '../server.ts';
 import { type Call, createSession } from '../session.ts';
@@ -112,6 +112,7 @@ function deliver(
   const args = ['restore-asking', key, String(ttl), dumpOf(entry), ...(request.replace ? ['REPLACE'] : [])];
   if (request.database >= target.databases.length) throw err('DB index is out of range');
   checkServed(target, session, restoreAsking, [key], now);
+  checkLoaded(target, restoreAsking, now);
   if (!target.isPrimary) throw new ServerError("READONLY You can't write against a read only replica.");
   checkMemory(target);
   restore({ ...call, server: target, session, args, now });
