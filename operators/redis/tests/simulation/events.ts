@@ -29,7 +29,7 @@ export interface Victims {
 }
 
 const KILLED_FOR_MS = 500;
-const LOST_FOR_MS = 20_000;
+const LOST_FOR_MS = 8_000;
 /** A server that comes back is alive for the others while it still reads its file and answers nobody. */
 const LOADING_MS = 300;
 
