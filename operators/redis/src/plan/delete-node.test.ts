@@ -154,6 +154,23 @@ test('slots that came to the node after the approval stop it', () => {
   );
 });
 
+test('a replica follows whoever took over for its new primary', () => {
+  const goal = deleteNodeOperation.decide(requestFor('p3'), viewWith(worldOf(), {}));
+  assert.ok(!isRefused(goal));
+  const drained: Nodes = {
+    p3: { slots: '' },
+    p1: { slots: '4096-8191,13654-15018' },
+    p2: { slots: '8192-12287,15019-16383' },
+  };
+  const heir = { role: 'primary', slots: '0-4095,12288-13653', epoch: 9 } as const;
+  const plan = (nodes: Nodes) =>
+    deleteNodeOperation.plan(goal.goal, viewWith(worldOf({ ...drained, ...nodes }), {}), 0, []);
+  const back = plan({ p0: { role: 'replica', slots: '', primaryId: idOf('p0r0') }, p0r0: heir });
+  assert.deepEqual(brief(back.commands), ['replicate p3r0→p0r0']);
+  const away = plan({ p0: { ...dead, slots: '' }, p0r0: heir });
+  assert.deepEqual(brief(away.commands), ['replicate p3r0→p0r0']);
+});
+
 test('half forgotten, it is forgotten by the rest; a node that was not reset is reset', () => {
   const world = worldOf();
   const all = world.map(({ id }) => id);

@@ -3,7 +3,7 @@ import { type InFlight, isReached, type Plan, type Waiting } from '@reeve/runtim
 import type { Engine, ForgetNode, Pace, RedisCommand, Replicate } from '../api/commands.ts';
 import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots, formatSlots, minusSlots, takeSlots, unionSlots } from '../api/slots.ts';
-import type { ClusterView, Endpoint, NodeId } from '../api/view.ts';
+import type { ClusterView, Endpoint, NodeId, NodeView } from '../api/view.ts';
 import { bestPrimaryFor } from './add-node-placement.ts';
 import { placedMembers } from './check-placement.ts';
 import { deletionProblems } from './delete-node-gate.ts';
@@ -21,6 +21,7 @@ import {
   nodeOf,
   ownSlots,
   primaryIdOf,
+  type ReportedNode,
   refOf,
   replicasOf,
   reported,
@@ -185,12 +186,13 @@ function planReplicas(
   const commands: Replicate[] = [];
   const waiting: Waiting[] = [];
   for (const follower of followers) {
-    const to = nodeOf(view, goal.replicas.find((each) => each.id === follower.id)?.to ?? '');
+    const chosen = nodeOf(view, goal.replicas.find((each) => each.id === follower.id)?.to ?? '');
+    const to = chosen ? standingFor(goal, view, chosen) : undefined;
     if (!isReported(follower)) {
       if (isFailed(follower)) continue;
       const message = `${nodeName(view, follower.id)} follows the node and cannot be read`;
       waiting.push({ reason: 'NodeUnreachable', message, subjects: [follower.id] });
-    } else if (to && isReported(to) && to.report.value.self.role === 'primary') {
+    } else if (to) {
       commands.push({
         type: 'replicate',
         replica: refOf(follower),
@@ -198,6 +200,9 @@ function planReplicas(
         mustBeEmpty: false,
         why: `${nodeName(view, goal.id)}, which it follows, leaves the cluster`,
       });
+    } else if (chosen) {
+      const message = `${nodeName(view, chosen.id)}, which ${nodeName(view, follower.id)} shall follow, is a primary again or has been failed over`;
+      waiting.push({ reason: 'PrimaryUnavailable', message, subjects: [chosen.id] });
     } else {
       const message = `${nodeName(view, follower.id)} follows the node, and no primary was chosen for it or it is gone`;
       return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message, subjects: [follower.id] }] };
@@ -214,6 +219,13 @@ function planReplicas(
   }
   if (commands.length > 0) return { commands, wakeAt: now + LOOK_AGAIN_MS };
   return waiting.length > 0 ? wait(...waiting) : undefined;
+}
+
+/** The primary that was chosen, or the one that took over for it. */
+function standingFor(goal: DeleteNodeGoal, view: ClusterView, chosen: NodeView): ReportedNode | undefined {
+  const follows = isReported(chosen) ? chosen.report.value.self.primaryId : undefined;
+  const ids = [chosen.id, follows, ...(goal.moves.standIns?.[chosen.id] ?? [])];
+  return reportedPrimaries(view).find((node) => node.id !== goal.id && ids.includes(node.id));
 }
 
 function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: number): Plan<RedisCommand> {
