@@ -284,11 +284,12 @@ interface ToolEnd {
 
 /** A server that was away when the move was finished comes back with its own marks of it; the tool's remedy is `fix`. */
 async function fixReturned({ server }: Member, entry: string, problems: string[]): Promise<void> {
-  await until('the server that was away follows its heir', async () =>
-    String(await server.call('INFO', 'replication')).includes('master_link_status:up'),
-  )
-    .then(() => reeve('fix', entry, '--yes', '--json'))
-    .catch((error: unknown) => problems.push(`fix after its return: ${String(error)}`));
+  const follows = async () => String(await server.call('INFO', 'replication')).includes('master_link_status:up');
+  // One that lost its slots to several nodes stays a primary: then `fix` finds it as it is.
+  await until('the server that was away follows its heir', follows, { timeoutMs: 8_000 }).catch(() => undefined);
+  await reeve('fix', entry, '--yes', '--json').catch((error: unknown) =>
+    problems.push(`fix after its return: ${String(error)}`),
+  );
 }
 
 /** Conflicts are decided, then the journal takes up again. Several rounds: the tool names at most three keys of a slot. */

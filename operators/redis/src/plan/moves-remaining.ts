@@ -169,7 +169,9 @@ function whyMove(view: ClusterView, move: SlotMove, source: ReportedNode): strin
  * moved over as a whole first and comes back whole. Taken back halfway, keys would be invisible for a while.
  */
 function finishOpen(view: ClusterView, source: Side, target: Side, arrived: SlotRanges, work: Work): void {
-  if (!source.now || !target.now) return;
+  if (!target.now) return;
+  finishFormer(view, source, target.now, target.ids, arrived, work);
+  if (!source.now) return;
   const { self: from } = source.now.report.value;
   const { self: to } = target.now.report.value;
   const forward = unionSlots(slotsTo(from.migrating, target.ids), slotsTo(to.importing, source.ids));
@@ -189,6 +191,26 @@ function finishOpen(view: ClusterView, source: Side, target: Side, arrived: Slot
     [source, target],
     `these slots are half moved away from ${name}: they are finished first, then taken back whole`,
   );
+}
+
+/**
+ * A source that died and was failed over may come back as a primary without slots (it lost them to more than one node),
+ * with its marks: the last step of the move ends them, as it would have if it had lived.
+ */
+function finishFormer(
+  view: ClusterView,
+  source: Side,
+  target: ReportedNode,
+  targets: ReadonlySet<NodeId>,
+  arrived: SlotRanges,
+  work: Work,
+): void {
+  for (const former of reportedPrimaries(view)) {
+    if (!source.ids.has(former.id) || former.id === source.now?.id) continue;
+    const slots = intersectSlots(slotsTo(former.report.value.self.migrating, targets), arrived);
+    const why = `${nodeName(view, former.id)}, which came back, still has these slots open towards ${nodeName(view, target.id)}`;
+    work.addPair(former, target, slots, [source], why);
+  }
 }
 
 function slotsTo(open: readonly OpenSlot[], peers: ReadonlySet<NodeId>): SlotRanges {

@@ -176,6 +176,17 @@ test('a move waits for a target that died in the middle of it: it may come back 
   assert.deepEqual(brief(planMoves(goal, back, 0, []).commands), ['migrate 0-9 p0→p3r0']);
 });
 
+test('a former source that comes back as a primary without slots gets its marks ended', () => {
+  const goal = goalOf([0, 3, '0-9']);
+  const nodes = {
+    p0: { slots: '', epoch: 1, migrating: openAt([3, 4], p(3)) },
+    p0r0: { role: 'primary', slots: '10-4095', epoch: 9 },
+    p3: { slots: '0-9,12288-16383', epoch: 10 },
+  } as const;
+  const view = viewOf({ primaries: 4, replicas: 1, nodes });
+  assert.deepEqual(brief(planMoves(goal, view, 0, []).commands), ['migrate 3-4 p0→p3']);
+});
+
 test('the marks that the heir of a dead target copied are enough to wait for it', () => {
   const goal = goalOf([0, 3, '0-9']);
   const nodes = {
