@@ -121,10 +121,9 @@ function libraryCount(functions: Knowledge<Reply>): Knowledge<number> {
 
 async function measuresFor(node: MeasuredNode, needs: Needs, self: NodeLine, server: ServerInfo): Promise<Measures> {
   if (self.role !== 'primary') return {};
-  const measures: Measures = {};
-  if (needs.measureSlots) Object.assign(measures, await measureOwn(node, needs.measureSlots, self, server));
+  const measures = needs.measureSlots ? await measureOwn(node, needs.measureSlots, self, server) : {};
   const missing = needs.countKeysIn ? withoutMeasured(needs, measures) : [];
-  return missing.length > 0 ? { ...(await countKeys(node, missing)), ...measures } : measures;
+  return missing.length > 0 ? Object.assign(measures, await countKeys(node, missing)) : measures;
 }
 
 function withoutMeasured(needs: Needs, measures: Measures) {

@@ -106,9 +106,10 @@ export function mayHaveStrays(view: ClusterView): boolean {
 function straySlots(nodes: readonly ReportedNode[], owners: readonly (readonly NodeId[])[]): ReadonlySet<number> {
   const strays = new Set<number>();
   for (const node of nodes) {
-    for (const [text, measure] of Object.entries(node.report.value.slotMeasures)) {
+    const { slotMeasures } = node.report.value;
+    for (const text in slotMeasures) {
       const slot = Number(text);
-      if (measure.keys > 0 && !owners[slot]?.includes(node.id)) strays.add(slot);
+      if ((slotMeasures[slot]?.keys ?? 0) > 0 && !owners[slot]?.includes(node.id)) strays.add(slot);
     }
   }
   return strays;

@@ -53,7 +53,8 @@ export class ServerEvents {
 
   offered(): readonly WorldEvent[] {
     if (this.#isBroken) return [];
-    return [...this.#all(), ...this.#ofVictims()].filter((event) => this.#kinds.includes(event.kind as EventKind));
+    const anybody = this.#kinds.some((kind) => allEvents.some((each) => each === kind)) ? this.#all() : [];
+    return [...anybody, ...this.#ofVictims()].filter((event) => this.#kinds.includes(event.kind as EventKind));
   }
 
   /** Something is broken when the run begins, and mended after so long. */

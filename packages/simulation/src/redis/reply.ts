@@ -61,8 +61,12 @@ export function err(message: string): ServerError {
   return new ServerError(`ERR ${message}`);
 }
 
+/** Most texts: their bytes are their characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+const ASCII = /^[\x00-\x7f]*$/;
+
 export function bulk(text: string): Bulk {
-  return new Bulk(Buffer.from(text, 'utf8').toString('latin1'));
+  return new Bulk(ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1'));
 }
 
 /** The bytes of an argument, one character each. */
@@ -76,6 +80,7 @@ export function bytesOf(arg: ModelArg): string {
 
 export function toReply(raw: RawReply, binary: boolean): ModelReply {
   if (raw instanceof Bulk) {
+    if (!binary && ASCII.test(raw.bytes)) return raw.bytes;
     const bytes = Buffer.from(raw.bytes, 'latin1');
     return binary ? bytes : bytes.toString('utf8');
   }

@@ -1,10 +1,11 @@
 /** CLUSTER SLOT-STATS: keys (and what the model knows of load) by slot, of the slots this server has. */
-import { bulk, err, type RawReply } from '../reply.ts';
+import { type Bulk, bulk, err, type RawReply } from '../reply.ts';
 import type { ModelServer } from '../server.ts';
 import type { Call } from '../session.ts';
 import { integer } from './keys.ts';
 import { parseSlot } from './slot-args.ts';
 
+const keysOnly = ['key-count'] as const;
 const metrics = ['key-count', 'cpu-usec', 'memory-bytes', 'network-bytes-in', 'network-bytes-out'] as const;
 type Metric = (typeof metrics)[number];
 
@@ -16,19 +17,22 @@ function valueOf(server: ModelServer, slot: number, metric: Metric): number {
 
 /** Without cluster-slot-stats-enabled a server counts keys only. */
 function shownMetrics(server: ModelServer): readonly Metric[] {
-  return server.settings.slotStats ? metrics : ['key-count'];
+  return server.settings.slotStats ? metrics : keysOnly;
 }
 
+const names: ReadonlyMap<Metric, Bulk> = new Map(metrics.map((metric) => [metric, bulk(metric)]));
+
 function row(server: ModelServer, slot: number): RawReply {
-  const stats = shownMetrics(server).flatMap((metric): RawReply[] => [bulk(metric), valueOf(server, slot, metric)]);
+  const stats: RawReply[] = [];
+  for (const metric of shownMetrics(server)) stats.push(names.get(metric) ?? metric, valueOf(server, slot, metric));
   return [slot, stats];
 }
 
 function ownSlots(server: ModelServer): number[] {
   const mark = server.shardPrimary().mark;
-  return server.slotsOf(mark).runs.flatMap(([first, last]) => {
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  });
+  const slots: number[] = [];
+  for (const [first, last] of server.slotsOf(mark).runs) for (let slot = first; slot <= last; slot++) slots.push(slot);
+  return slots;
 }
 
 export function slotStats(call: Call): RawReply {
