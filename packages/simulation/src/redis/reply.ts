@@ -62,11 +62,10 @@ export function err(message: string): ServerError {
 }
 
 /** Most texts: their bytes are their characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
-const ASCII = /^[\x00-\x7f]*$/;
+const BEYOND_ASCII = /\P{ASCII}/u;
 
 export function bulk(text: string): Bulk {
-  return new Bulk(ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1'));
+  return new Bulk(BEYOND_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text);
 }
 
 /** The bytes of an argument, one character each. */
@@ -80,7 +79,7 @@ export function bytesOf(arg: ModelArg): string {
 
 export function toReply(raw: RawReply, binary: boolean): ModelReply {
   if (raw instanceof Bulk) {
-    if (!binary && ASCII.test(raw.bytes)) return raw.bytes;
+    if (!binary && !BEYOND_ASCII.test(raw.bytes)) return raw.bytes;
     const bytes = Buffer.from(raw.bytes, 'latin1');
     return binary ? bytes : bytes.toString('utf8');
   }
