@@ -189,7 +189,7 @@ async function judgeNew(product: Product, servers: readonly Server[]): Promise<r
     if (check.code !== 0) problems = [...problems, check.output];
     return problems.length === 0;
   };
-  await until('the new cluster is in order', settled, { timeoutMs: 20_000, everyMs: 250 }).catch(() => undefined);
+  await until('the new cluster is in order', settled, { timeoutMs: 60_000, everyMs: 250 }).catch(() => undefined);
   return problems;
 }
 

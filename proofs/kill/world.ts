@@ -112,14 +112,9 @@ export class World {
   /** Brings the cluster back to four primaries with slots and a replica each, by the tool itself. */
   async repair(): Promise<void> {
     for (const server of this.cluster.servers) if (!server.running) await server.restart();
-    const alone: Server[] = [];
-    for (const server of this.cluster.servers) {
-      const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
-      if (lines.length > 1) continue;
-      // A new id: the members refuse the old one for a minute after they forgot it.
-      await server.call('CLUSTER', 'RESET', 'HARD');
-      alone.push(server);
-    }
+    const alone = await this.#outsiders();
+    // A new id: the members refuse the old one for a minute after they forgot it.
+    for (const server of alone) await server.call('CLUSTER', 'RESET', 'HARD');
     const entry = address((this.cluster.servers.find((server) => !alone.includes(server)) as Server).endpoint);
     const joined: Server[] = [];
     for (const server of alone) {
@@ -135,6 +130,21 @@ export class World {
     const empty = members.some((member) => member.role === 'primary' && member.slots === 0);
     if (empty) await reeve('rebalance', entry, '--use-empty', '--fast', '--yes', '--json');
     await this.#moveSpareReplica();
+  }
+
+  /** Those that nobody else knows. A node that was dead when it was deleted comes back believing that it is a member. */
+  async #outsiders(): Promise<readonly Server[]> {
+    const tables = await Promise.all(
+      this.cluster.servers.map(async (server) => ({
+        server,
+        lines: parseNodes(String(await server.call('CLUSTER', 'NODES'))),
+      })),
+    );
+    const isKnown = (server: Server, id: string | undefined) =>
+      tables.some((table) => table.server !== server && table.lines.some((line) => line.id === id));
+    return tables
+      .filter(({ server, lines }) => !isKnown(server, lines.find((line) => line.myself)?.id))
+      .map(({ server }) => server);
   }
 
   async #moveSpareReplica(): Promise<void> {
@@ -170,7 +180,7 @@ export class World {
         problems = [...problems, `${check.by} --cluster check: exit ${check.code}\n${check.output}`];
       return problems.length === 0;
     };
-    await until('the cluster is in order', settled, { timeoutMs: 20_000, everyMs: 250 }).catch(() => undefined);
+    await until('the cluster is in order', settled, { timeoutMs: 60_000, everyMs: 250 }).catch(() => undefined);
     return problems;
   }
 }
