@@ -43,8 +43,8 @@ export async function builtPrograms(): Promise<string> {
       `kube-apiserver ${KUBE_VERSION} and its companions are neither in KUBEBUILDER_ASSETS nor on PATH, and Go, which builds them, is not on PATH either: install one of these`,
     );
   }
-  const version = (await runOrThrow(go, ['env', 'GOVERSION'], { cwd: MODULE })).trim();
-  const folder = `kube-${KUBE_VERSION}-${buildKey(version, moduleFiles())}`;
+  const compiler = await runOrThrow(go, ['env', 'GOVERSION', 'GOOS', 'GOARCH'], { cwd: MODULE });
+  const folder = `kube-${KUBE_VERSION}-${buildKey(compiler, moduleFiles())}`;
   if (existsSync(join(cacheFolder(), folder))) return join(cacheFolder(), folder);
   return exclusively(
     join(cacheFolder(), folder),
@@ -68,9 +68,9 @@ function moduleFiles(): readonly string[] {
 }
 
 /** Another key is another build: sources, Go and the way of building are in it. */
-export function buildKey(goVersion: string, files: readonly string[]): string {
+export function buildKey(compiler: string, files: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const part of [...files, goVersion, linkerFlags(), ...PACKAGES]) hash.update(`${part.length}:${part}`);
+  for (const part of [...files, compiler, linkerFlags(), ...PACKAGES]) hash.update(`${part.length}:${part}`);
   return hash.digest('hex').slice(0, 16);
 }
 

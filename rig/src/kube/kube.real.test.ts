@@ -111,7 +111,7 @@ describe('rig with Kubernetes', () => {
 
 /** What a test process leaves that did not stop its servers. */
 for (const how of ['killed with -9', 'forget', 'fail'] as const) {
-  it(`no process and no folder stays behind: ${how}`, async () => {
+  it(`no process and no folder stays behind: ${how}`, { timeout: 120_000 }, async () => {
     const child = fork(fileURLToPath(new URL('./orphan-testing.ts', import.meta.url)), [how], { stdio: 'ignore' });
     const ended = once(child, 'exit');
     const [{ pids, folder }] = (await once(child, 'message')) as [{ pids: readonly number[]; folder: string }];

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { buildKey } from './build.ts';
 import { installedProgram, isWanted, parseKubeVersion } from './programs.ts';
 
 let folder = '';
@@ -38,15 +37,4 @@ test('a program of KUBEBUILDER_ASSETS is used if its version fits, else the next
     asset(other);
     assert.notEqual((await installedProgram('etcd'))?.origin, 'KUBEBUILDER_ASSETS', other);
   }
-});
-
-test('a build is another one when a module, Go or a border between files changes', () => {
-  const keys = [
-    buildKey('go1.26.8', ['module a', 'sum']),
-    buildKey('go1.26.9', ['module a', 'sum']),
-    buildKey('go1.26.8', ['module b', 'sum']),
-    buildKey('go1.26.8', ['module as', 'um']),
-  ];
-  assert.equal(new Set(keys).size, keys.length);
-  assert.equal(buildKey('go1.26.8', ['module a', 'sum']), keys[0]);
 });

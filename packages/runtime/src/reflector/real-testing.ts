@@ -25,12 +25,12 @@ export interface Thing extends KubeObject {
 }
 
 /** How much faster the reflector's clock goes: its patience is measured in minutes. */
-const SPEED = 20;
+export const QUICK = 20;
 
-export const quickClock: Clock = {
-  now: () => systemClock.now() * SPEED,
-  sleep: (ms, signal) => systemClock.sleep(ms / SPEED, signal),
-};
+const clockOf = (speed: number): Clock => ({
+  now: () => systemClock.now() * speed,
+  sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+});
 
 export interface Scene {
   readonly relay: Relay;
@@ -51,25 +51,29 @@ export interface SceneOptions {
   readonly namespace: string;
   /** Whether its first list is a stream. Default true. */
   readonly streams?: boolean;
+  /** Default QUICK. */
+  readonly speed?: number;
+  /** Who reads and writes. Default: the administrator. */
+  readonly kubeconfig?: string;
 }
 
 export async function reflecting(
   t: TestContext,
   kube: Kube,
   kind: Kind<Thing>,
-  { watches, namespace, streams = true }: SceneOptions,
+  { watches, namespace, streams = true, speed = QUICK, kubeconfig = kube.kubeconfig }: SceneOptions,
 ): Promise<Scene> {
   const relay = await startRelay({ port: Number(new URL(kube.url).port) });
   const file = join(kube.folder, `relay-${relay.port}.kubeconfig`);
-  const text = readFileSync(kube.kubeconfig, 'utf8').replace(kube.url, `https://127.0.0.1:${relay.port}`);
+  const text = readFileSync(kubeconfig, 'utf8').replace(kube.url, `https://127.0.0.1:${relay.port}`);
   writeFileSync(file, text, { mode: 0o600 });
   const http2 = { pingAfterMs: 500, pongWithinMs: 500 };
   const behind = await connect(systemKubePorts(), { file, watches, http2, fieldManager: 'scene' });
-  const straight = await connect(systemKubePorts(), { file: kube.kubeconfig });
+  const straight = await connect(systemKubePorts(), { file: kubeconfig });
   const source = behind.client.resource(kind, namespace);
   const cache = new ResourceCache<Thing>({ scope: { group: kind.group, kind: kind.kind, namespace } });
   const reflector = new Reflector<Thing, Thing>(
-    { clock: quickClock, random: systemRandom },
+    { clock: clockOf(speed), random: systemRandom },
     {
       source: { list: (request) => source.list(request), watch: (request) => source.watchBatches(request) },
       cache,
