@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../servers/process.ts';
 import { until } from '../servers/until.ts';
 import { type Kube, startKube } from './kube.ts';
 
@@ -109,19 +110,24 @@ describe('rig with Kubernetes', () => {
   });
 });
 
-/** What a test process leaves that did not stop its servers. */
+/** What a test process leaves that did not stop its servers. All of its folders lie in one of ours. */
 for (const how of ['killed with -9', 'forget', 'fail'] as const) {
   it(`no process and no folder stays behind: ${how}`, { timeout: 120_000 }, async () => {
-    const child = fork(fileURLToPath(new URL('./orphan-testing.ts', import.meta.url)), [how], { stdio: 'ignore' });
+    const folders = temporaryFolder('orphans');
+    chmodSync(folders, 0o755);
+    const child = fork(fileURLToPath(new URL('./orphan-testing.ts', import.meta.url)), [how], {
+      stdio: 'ignore',
+      env: { ...process.env, TMPDIR: folders },
+    });
     const ended = once(child, 'exit');
-    const [{ pids, folder }] = (await once(child, 'message')) as [{ pids: readonly number[]; folder: string }];
-    assert.ok(pids.length === 2);
+    const [pids] = (await once(child, 'message')) as [readonly number[]];
+    assert.equal(pids.length, 2);
     if (how === 'killed with -9') {
-      assert.ok(pids.every(isAlive) && existsSync(folder));
+      assert.ok(pids.every(isAlive) && readdirSync(folders).some((name) => name.startsWith('reeve-kube-')));
       child.kill('SIGKILL');
     }
     await ended;
     await until('all processes are gone', () => !pids.some(isAlive));
-    await until('the folder is gone', () => !existsSync(folder));
+    await until('all folders are gone', () => readdirSync(folders).length === 0);
   });
 }

@@ -11,7 +11,6 @@ import { apiserverFlags, controllerFlags, type EtcdFlags, etcdFlags } from './fl
 import { Part, PartFailed } from './part.ts';
 import { Authority, kubeconfigText, type Subject } from './pki.ts';
 import { kubeProgram } from './programs.ts';
-import { sweepAfterUs } from './sweeper.ts';
 
 export interface KubeOptions {
   /**
@@ -97,7 +96,6 @@ class RunningKube implements Kube {
   readyMs = 0;
   readonly #options: KubeOptions;
   readonly #programs: Programs;
-  readonly #sweep: () => void;
   readonly #parts: Part[] = [];
   #authority: Authority | undefined;
   #users = 0;
@@ -106,7 +104,6 @@ class RunningKube implements Kube {
     this.#options = options;
     this.#programs = programs;
     this.folder = temporaryFolder('kube');
-    this.#sweep = sweepAfterUs(this.folder);
     this.kubeconfig = join(this.folder, 'admin.kubeconfig');
     giveToServerUser(this.folder);
   }
@@ -170,7 +167,6 @@ class RunningKube implements Kube {
     // The last first: nobody complains about a server that is gone.
     for (const part of this.#parts.toReversed()) await part.kill9();
     removeFolder(this.folder);
-    this.#sweep();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@
 import { startKube } from './kube.ts';
 
 const kube = await startKube();
-process.send?.({ pids: [kube.etcd.pid, kube.apiserver.pid], folder: kube.folder });
+process.send?.([kube.etcd.pid, kube.apiserver.pid]);
 // `forget`: nothing is left to do. `fail`: as a test that throws. Else it waits to be killed.
 if (process.argv[2] === 'fail') throw new Error('failed on purpose');
 if (process.argv[2] === 'forget') process.disconnect();

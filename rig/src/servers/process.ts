@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { findOnPath, type Program } from '../binaries/program.ts';
+import { sweepAfterUs } from './sweeper.ts';
 
 const children = new Set<ChildProcess>();
 const temporary = new Set<string>();
@@ -46,11 +47,12 @@ function guard(): void {
   }
 }
 
-/** A folder that is removed when this process ends. */
+/** A folder that is removed when this process ends, in whatever way. */
 export function temporaryFolder(prefix: string): string {
   guard();
   const folder = mkdtempSync(join(tmpdir(), `reeve-${prefix}-`));
   temporary.add(folder);
+  sweepAfterUs(folder);
   return folder;
 }
 
