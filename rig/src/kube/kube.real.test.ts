@@ -112,13 +112,14 @@ describe('rig with Kubernetes', () => {
 
 /** What a test process leaves that did not stop its servers. All of its folders lie in one of ours. */
 for (const how of ['killed with -9', 'forget', 'fail'] as const) {
-  it(`no process and no folder stays behind: ${how}`, { timeout: 120_000 }, async () => {
+  it(`no process and no folder stays behind: ${how}`, { timeout: 120_000 }, async (t) => {
     const folders = temporaryFolder('orphans');
     chmodSync(folders, 0o755);
     const child = fork(fileURLToPath(new URL('./orphan-testing.ts', import.meta.url)), [how], {
       stdio: 'ignore',
       env: { ...process.env, TMPDIR: folders },
     });
+    t.after(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     const [pids] = (await once(child, 'message')) as [readonly number[]];
     assert.equal(pids.length, 2);

@@ -1,4 +1,5 @@
 /** The cluster's own authority and what it signs. Made anew for every cluster, gone with its folder. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runOrThrow } from '../binaries/run.ts';
@@ -60,7 +61,9 @@ export class Authority {
     );
     const subject = [...groups.map((group) => `/O=${escaped(group)}`), `/CN=${escaped(name)}`].join('');
     await runOrThrow('openssl', ['req', '-new', ...NEW_KEY, '-subj', subject, '-keyout', keyFile, '-out', request]);
-    const ca = ['-CA', this.caFile, '-CAkey', this.keyFile, '-CAcreateserial', '-days', String(days)];
+    // Not a counter in a file: several are signed at once.
+    const serial = ['-set_serial', `0x${randomBytes(16).toString('hex')}`];
+    const ca = ['-CA', this.caFile, '-CAkey', this.keyFile, ...serial, '-days', String(days)];
     await runOrThrow('openssl', ['x509', '-req', '-in', request, ...ca, '-extfile', extensions, '-out', certFile]);
     giveToServerUser(keyFile, certFile);
     return { certFile, keyFile, cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
