@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../servers/process.ts';
 import { until } from '../servers/until.ts';
@@ -19,8 +18,18 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Of this process and of all others that run now. */
-const kubeFolders = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('reeve-kube-'));
+/** A folder where temporary folders are made as long as the test runs: others make theirs at the same time. */
+function ownFolders(t: TestContext): string {
+  const folders = temporaryFolder('own');
+  chmodSync(folders, 0o755); // the servers' user must get through
+  const inherited = process.env.TMPDIR;
+  process.env.TMPDIR = folders;
+  t.after(() => {
+    if (inherited === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = inherited;
+  });
+  return folders;
+}
 
 const configMap = (name: string) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } });
@@ -92,13 +101,13 @@ describe('rig with Kubernetes', () => {
     await assert.rejects(kube.kubectl(['get', '--raw', exact]), /too old|Expired|gone/i);
   });
 
-  it('says why a server does not start, and leaves nothing of the attempt', async () => {
-    const before = kubeFolders();
+  it('says why a server does not start, and leaves nothing of the attempt', async (t) => {
+    const folders = ownFolders(t);
     await assert.rejects(
       startKube({ apiserverArguments: ['--no-such-flag'] }),
       /kube-apiserver 1\.\d+\.\d+ ended with 1\nthe end of its log:[\s\S]*unknown flag: --no-such-flag/,
     );
-    assert.deepEqual(kubeFolders(), before);
+    assert.deepEqual(readdirSync(folders), []);
   });
 
   it('stops everything and removes its folder', async () => {
@@ -113,12 +122,8 @@ describe('rig with Kubernetes', () => {
 /** What a test process leaves that did not stop its servers. All of its folders lie in one of ours. */
 for (const how of ['killed with -9', 'forget', 'fail'] as const) {
   it(`no process and no folder stays behind: ${how}`, { timeout: 120_000 }, async (t) => {
-    const folders = temporaryFolder('orphans');
-    chmodSync(folders, 0o755);
-    const child = fork(fileURLToPath(new URL('./orphan-testing.ts', import.meta.url)), [how], {
-      stdio: 'ignore',
-      env: { ...process.env, TMPDIR: folders },
-    });
+    const folders = ownFolders(t);
+    const child = fork(fileURLToPath(new URL('./orphan-testing.ts', import.meta.url)), [how], { stdio: 'ignore' });
     t.after(() => child.kill('SIGKILL'));
     const ended = once(child, 'exit');
     const [pids] = (await once(child, 'message')) as [readonly number[]];

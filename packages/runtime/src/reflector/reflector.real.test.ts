@@ -70,8 +70,6 @@ for (const watches of ['http1', 'http2'] as const) {
       await scene.equalsServer();
       scene.relay.silence();
       await churn(scene.direct, 4, 'meanwhile');
-      const { size } = scene.cache;
-      assert.equal(size, 3, 'nothing came through');
       await scene.equalsServer();
       assert.ok(!scene.told.some((one) => one.endsWith('unseen')), 'the watch went on where it was');
       assert.equal(scene.reflector.state.silences > 0, watches === 'http1');
