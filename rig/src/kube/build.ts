@@ -97,7 +97,8 @@ function goBuild(go: string, folder: string): Promise<void> {
   const line = setpriv ? [setpriv, '--pdeathsig', 'KILL', go, ...args] : [go, ...args];
   const child = spawn(line[0] as string, [...line.slice(1), ...PACKAGES], {
     cwd: MODULE,
-    env: { ...process.env, CGO_ENABLED: '0' },
+    // A workspace around the checkout must not have a say.
+    env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const started = performance.now();
