@@ -41,4 +41,6 @@ export { type Server, startServer, startServers } from './servers/server.ts';
 export { type Certificates, makeCertificates } from './servers/tls.ts';
 export { until } from './servers/until.ts';
 export { keySlot, tagForSlot } from './slot.ts';
+export { type Kube, type KubeOptions, type KubeUser, startKube } from './kube/kube.ts';
+export { type Relay, startRelay } from './kube/relay.ts';
 export { type Latency, startTraffic, type Traffic, type TrafficOptions, type TrafficResult } from './traffic.ts';

@@ -3,10 +3,24 @@
  * and by the kernel (parent death signal) when it is killed itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, cpSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { findOnPath, type Program } from '../binaries/program.ts';
+import { sweepAfterUs } from './sweeper.ts';
 
 const children = new Set<ChildProcess>();
 const temporary = new Set<string>();
@@ -33,11 +47,12 @@ function guard(): void {
   }
 }
 
-/** A folder that is removed when this process ends. */
+/** A folder that is removed when this process ends, in whatever way. */
 export function temporaryFolder(prefix: string): string {
   guard();
   const folder = mkdtempSync(join(tmpdir(), `reeve-${prefix}-`));
   temporary.add(folder);
+  sweepAfterUs(folder);
   return folder;
 }
 
@@ -70,7 +85,7 @@ function reachable(program: Program): Program {
   let copy = staged.get(folder);
   if (!copy) {
     copy = temporaryFolder('bin');
-    cpSync(folder, copy, { recursive: true, verbatimSymlinks: true });
+    linkTree(folder, copy);
     giveToServerUser(copy);
     staged.set(folder, copy);
   }
@@ -85,12 +100,35 @@ function reachable(program: Program): Program {
   };
 }
 
+/** Hard links where the file system lets us: the programs of Kubernetes are hundreds of megabytes. */
+function linkTree(from: string, to: string): void {
+  mkdirSync(to, { recursive: true, mode: 0o755 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkTree(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else {
+      try {
+        linkSync(source, target);
+      } catch {
+        copyFileSync(source, target);
+      }
+    }
+  }
+}
+
 function othersCanEnter(folder: string): boolean {
   for (let path = folder; path !== dirname(path); path = dirname(path)) {
     if ((statSync(path).mode & 0o001) === 0) return false;
   }
   return true;
 }
+
+/**
+ * Run between us and the program, when the kernel knows already that the program ends with its parent: if that parent is no longer
+ * we, we died a moment before, and nobody would ever end it.
+ */
+const UNLESS_ORPHANED = '[ "$PPID" = "$1" ] || exit 1; shift; exec "$@"';
 
 /** Starts the program in `folder`, its output appended to `logFile`. */
 export function spawnGuarded(program: Program, args: readonly string[], folder: string, logFile: string): ChildProcess {
@@ -101,7 +139,8 @@ export function spawnGuarded(program: Program, args: readonly string[], folder: 
   const user = othersCanEnter(dirname(folder)) ? serverUser() : undefined;
   const setpriv = findOnPath('setpriv');
   const identity = user ? ['--reuid', String(user.uid), '--regid', String(user.gid), '--clear-groups'] : [];
-  const line = setpriv ? [setpriv, '--pdeathsig', 'KILL', ...identity, command] : [command];
+  const unlessOrphaned = ['sh', '-c', UNLESS_ORPHANED, 'sh', String(process.pid)];
+  const line = setpriv ? [setpriv, '--pdeathsig', 'KILL', ...identity, ...unlessOrphaned, command] : [command];
   const child = spawn(line[0] as string, [...line.slice(1), ...prefix, ...args], {
     cwd: folder,
     env: { ...process.env, ...env },

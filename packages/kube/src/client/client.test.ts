@@ -39,6 +39,7 @@ test('every verb is the request that Kubernetes knows', async () => {
   await client.apply({ metadata: { name: 'a' }, spec: { size: 4 } }, { force: true, subresource: 'status' });
   await client.scale('a');
   await client.setScale('a', 5);
+  await client.post('a', 'token', { kind: 'TokenRequest' }, { dryRun: true });
   await client.delete('a', { uid: 'u', resourceVersion: '7', propagationPolicy: 'Foreground', gracePeriodSeconds: 0 });
   await client.delete('a', { dryRun: true });
   await client.deleteCollection({ labelSelector: { app: 'x', tier: 'y' }, fieldSelector: 'metadata.name!=b' });
@@ -74,6 +75,7 @@ test('every verb is the request that Kubernetes knows', async () => {
     ],
     ['GET', '/a/scale', {}, '', undefined],
     ['PATCH', '/a/scale', write, 'merge-patch+json', { spec: { replicas: 5 } }],
+    ['POST', '/a/token', { ...write, dryRun: 'All' }, 'json', { kind: 'TokenRequest' }],
     [
       'DELETE',
       '/a',
@@ -139,6 +141,16 @@ for (const [status, reason, code] of failures) {
     });
   });
 }
+
+test('an applied object that does not fit its schema is invalid, although the server calls that its own failure', async () => {
+  const message = 'failed to create typed patch object (/a; /v1, Kind=ConfigMap): .datta: field not declared in schema';
+  const answer = (more: object) => () => ({ status: 500, body: failureBody(500, 'x', { message, ...more }) });
+  const object = { metadata: { name: 'a' } };
+  await assert.rejects(clientOf(answer({ reason: undefined })).widgets.apply(object), { code: 'KUBE_INVALID' });
+  for (const other of [{ reason: 'InternalError' }, { reason: undefined, message: 'something else' }]) {
+    await assert.rejects(clientOf(answer(other)).widgets.apply(object), { code: 'KUBE_SERVER_ERROR' });
+  }
+});
 
 test('an answer that is no Status is an error with its beginning', async () => {
   const { widgets: client } = clientOf(() => ({ status: 502, body: `<html>${'x'.repeat(1000)}` }));

@@ -3,6 +3,12 @@ import { KubeError, type KubeErrorCode } from '../errors/errors.ts';
 import { parseJson } from '../json/parse.ts';
 import { isStatus, type Status } from '../object/status.ts';
 
+/**
+ * What kube-apiserver answers with a bare 500 when an applied object does not fit its schema: an unknown field, a wrong type.
+ * Nothing was done, and nothing will be until the object is mended.
+ */
+const NOT_APPLICABLE = /^failed to create typed patch object /;
+
 /** How much of an answer that is no Status goes into a message. */
 const MOST_TEXT = 300;
 
@@ -42,7 +48,7 @@ function readStatus(code: number, text: string): Status {
   };
 }
 
-function codeOf({ code = 0, reason, details }: Status): KubeErrorCode {
+function codeOf({ code = 0, reason, message = '', details }: Status): KubeErrorCode {
   if (details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge')) return 'KUBE_VERSION_TOO_LARGE';
   switch (code) {
     case 400:
@@ -63,6 +69,7 @@ function codeOf({ code = 0, reason, details }: Status): KubeErrorCode {
     case 429:
       return 'KUBE_TOO_MANY_REQUESTS';
     default:
+      if (code === 500 && reason === undefined && NOT_APPLICABLE.test(message)) return 'KUBE_INVALID';
       return code >= 500 ? 'KUBE_SERVER_ERROR' : 'KUBE_REFUSED';
   }
 }

@@ -202,6 +202,21 @@ export class ResourceClient<T extends KubeObject> {
     return (await this.#caller.call(request)) as unknown as Scale;
   }
 
+  /**
+   * Asks for something by a subresource that is an action: `token` of a service account, `eviction` of a pod. What is sent and
+   * what comes back are of kinds of their own.
+   */
+  async post<R extends object = object>(
+    name: string,
+    subresource: string,
+    body: object,
+    options: Omit<WriteOptions, 'subresource'> = {},
+  ): Promise<R> {
+    const path = withQuery(this.#path(name, subresource), this.#writeQuery(options));
+    const request = this.#with({ method: 'POST', path, body: stringifyJson(body) }, options.signal);
+    return (await this.#caller.call(request)) as unknown as R;
+  }
+
   /** A Status when the object is gone, the object when it stays for now: finalizers, a grace period, dependents. */
   async delete(name: string, options: DeleteOptions = {}): Promise<Stored<T> | Status> {
     const request = this.#with(

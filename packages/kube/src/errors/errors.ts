@@ -113,7 +113,8 @@ export const kubeErrors = {
     remedy: 'List again from the beginning.',
   },
   KUBE_INVALID: {
-    meaning: 'The server does not accept what was sent (400, 413, 415, 422). The causes name the fields.',
+    meaning:
+      'The server does not accept what was sent (400, 413, 415, 422; for an apply that does not fit its schema a bare 500). The causes, or the message, name the fields.',
     remedy: 'Mend the object.',
   },
   KUBE_TOO_MANY_REQUESTS: {
