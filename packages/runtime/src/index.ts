@@ -92,6 +92,7 @@ export {
   controller,
   type Owned,
   owning,
+  type Runnable,
   type Watched,
   watching,
 } from './controller/controller.ts';

@@ -69,7 +69,16 @@ const defaultLanes: NonNullable<QueueOptions['lanes']> = [
   { name: 'listed', weight: 1 },
 ];
 
-export class Controller<T extends KubeObject = KubeObject, O = unknown, C extends Command = Command> {
+/** What a manager needs of a controller. */
+export interface Runnable {
+  readonly name: string;
+  readonly description: { readonly hotLoop?: HotLoopOptions };
+  setUp(parts: Parts): void;
+}
+
+export class Controller<T extends KubeObject = KubeObject, O = unknown, C extends Command = Command>
+  implements Runnable
+{
   readonly name: string;
   readonly description: ControllerDescription<T, O, C>;
 

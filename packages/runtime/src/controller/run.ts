@@ -2,7 +2,7 @@
 import type { KubeObject, Stored } from '@reeve/kube';
 import { WorkQueue } from '../queue/queue.ts';
 import type { ResourceEvent } from '../resource/resource.ts';
-import type { Controller } from './controller.ts';
+import type { Runnable } from './controller.ts';
 import type { Environment } from './environment.ts';
 import { KindRun } from './kind-run.ts';
 import type { AnyReflection, Parts } from './parts.ts';
@@ -29,7 +29,7 @@ export class ControllerRun {
   readonly #intake = new AbortController();
   #starting: Promise<void> = Promise.resolve();
 
-  constructor(controller: Controller<never>, parts: Parts, environment: Environment, source: EventSource) {
+  constructor(controller: Runnable, parts: Parts, environment: Environment, source: EventSource) {
     const { name } = controller;
     this.name = name;
     this.#parts = parts;

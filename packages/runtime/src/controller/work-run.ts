@@ -2,6 +2,7 @@
 import type { KubeObject, Stored } from '@reeve/kube';
 import { kindName } from '../client/api.ts';
 import { asReeveError, ReeveError } from '../errors/errors.ts';
+import { orAborted } from '../ports/deadline.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import { finished, requeueAfter, type Verdict } from '../queue/verdict.ts';
 import type { DeepReadonly, ResourceEvent } from '../resource/resource.ts';
@@ -86,7 +87,7 @@ export class WorkRun implements KindListener {
   async stop(reason: 'shutdown' | 'lost-lease', patience: AbortSignal): Promise<readonly string[]> {
     const stuck = await this.workers.stop(reason, patience);
     const ending = this.#planner?.end(reason) ?? Promise.resolve();
-    await orAborted(ending, patience);
+    await orAborted(ending, patience).catch(() => undefined); // no patience left
     return stuck;
   }
 
@@ -213,12 +214,4 @@ function resultOf({ next }: Verdict): string {
   if (next === 'done') return 'success';
   if (next === 'retry') return 'error';
   return next === 'again' ? 'requeue' : 'requeue_after';
-}
-
-function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    work.then(resolve, reject);
-  });
 }

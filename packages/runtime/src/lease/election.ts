@@ -6,7 +6,7 @@ import type { Stored } from '@reeve/kube';
 import type { ResourceApi } from '../client/api.ts';
 import { microTimestamp } from '../conditions/conditions.ts';
 import { ReeveError } from '../errors/errors.ts';
-import { deadline } from '../ports/deadline.ts';
+import { deadline, orAborted } from '../ports/deadline.ts';
 import type { Clock, Random } from '../ports/ports.ts';
 import { failureOf } from '../reflector/port.ts';
 import type { Lease } from './lease.ts';
@@ -76,7 +76,7 @@ export class Election {
       const pause = Math.min(this.#options.retryMs, Math.max(0, term.validUntil - clock.now()));
       await clock.sleep(pause, signal).catch(() => undefined);
       if (signal.aborted) return false;
-      const isOurs = clock.now() <= term.validUntil && (await this.#renew(term, signal));
+      const isOurs = clock.now() < term.validUntil && (await this.#renew(term, signal));
       if (signal.aborted) return false;
       if (isOurs) continue;
       term.end('lost-lease');
@@ -130,7 +130,8 @@ export class Election {
     if (!lease) return false;
     const at = clock.now();
     try {
-      await this.#write({ ...lease, spec: { ...lease.spec, renewTime: microTimestamp(at) } }, limit.signal);
+      const renewed = { ...lease, spec: { ...lease.spec, renewTime: microTimestamp(at) } };
+      await orAborted(this.#write(renewed, limit.signal), limit.signal);
       term.renewed(at);
       return true;
     } catch (error) {
@@ -141,7 +142,8 @@ export class Election {
     }
     // Somebody wrote it since: perhaps we ourselves, with an answer that got lost.
     try {
-      const now = await this.#api.find(this.#options.name, { signal: limit.signal });
+      const { signal: inTime } = limit;
+      const now = await orAborted(this.#api.find(this.#options.name, { signal: inTime }), inTime);
       if (!now) return false; // deleted: whoever creates it leads
       this.#see(now);
       return isHolder(now, term);

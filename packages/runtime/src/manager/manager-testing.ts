@@ -1,7 +1,7 @@
 /** A manager on the API server for tests, with a kind `Thing` and its children. */
 import { type KubeObject, resource } from '@reeve/kube';
 import type { Condition } from '../conditions/conditions.ts';
-import type { Controller } from '../controller/controller.ts';
+import type { Runnable } from '../controller/controller.ts';
 import { constantRandom, settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { TestApi } from './api-testing.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
@@ -30,7 +30,7 @@ export function countingIds() {
 }
 
 export function start(
-  controllers: readonly unknown[],
+  controllers: readonly Runnable[],
   options: Partial<ManagerOptions> = {},
   around: { api?: TestApi; clock?: VirtualClock } = {},
 ) {
@@ -44,7 +44,7 @@ export function start(
     log: (message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
     ...options,
   });
-  for (const one of controllers) manager.add(one as Controller<never>);
+  for (const one of controllers) manager.add(one);
   const stop = new AbortController();
   const running = manager.run(stop.signal);
   let error: unknown;

@@ -6,7 +6,7 @@ import { KubeClient, type Transport } from '@reeve/kube';
 import { Budget, type BudgetRates, budgeted } from '../client/budget.ts';
 import { guarded } from '../client/guard.ts';
 import { measured } from '../client/measured.ts';
-import type { Controller } from '../controller/controller.ts';
+import type { Runnable } from '../controller/controller.ts';
 import type { Log } from '../controller/environment.ts';
 import { Parts } from '../controller/parts.ts';
 import { ControllerRun } from '../controller/run.ts';
@@ -47,7 +47,6 @@ export interface ManagerOptions {
   readonly log?: Log;
 }
 
-type AnyController = Controller<never>;
 type Phase = 'new' | 'standby' | 'leading' | 'stopping' | 'stopped';
 
 export class Manager implements HealthSource {
@@ -60,7 +59,7 @@ export class Manager implements HealthSource {
   readonly #reflectors: Reflectors;
   readonly #election: Election | undefined;
   readonly #budget: Budget;
-  readonly #controllers: { readonly controller: AnyController; readonly parts: Parts }[] = [];
+  readonly #controllers: { readonly controller: Runnable; readonly parts: Parts }[] = [];
   #phase: Phase = 'new';
   #term: LeaseTerm | SoleTerm | undefined;
 
@@ -102,7 +101,7 @@ export class Manager implements HealthSource {
   }
 
   /** Takes a controller in: its set-up is called, its kinds are reflected. Only before `run`. */
-  add(controller: AnyController): this {
+  add(controller: Runnable): this {
     if (this.#phase !== 'new')
       throw new ReeveError('CONTROLLER_OPTIONS', 'controllers are added before the manager runs');
     if (this.#controllers.some((one) => one.controller.name === controller.name)) {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { byImpersonation, byPod, fence, fenceRole, podIdentity } from './fence.ts';
+
+const options = {
+  name: 'reeve-fence',
+  lease: { namespace: 'reeve', name: 'manager' },
+  username: 'system:serviceaccount:reeve:manager',
+  rules: [{ apiGroups: ['redis.reeve.dev'], resources: ['redisclusters', 'redisclusters/*'] }],
+};
+
+test('the policy takes the Lease as parameter, refuses when in doubt, and concerns only the manager', () => {
+  const { policy, binding } = fence(options, byImpersonation(options));
+  const spec = policy.spec as Record<string, never>;
+  assert.deepEqual(spec.paramKind, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' });
+  assert.equal(spec.failurePolicy, 'Fail');
+  assert.match(JSON.stringify(spec.matchConditions), /userInfo.username == 'system:serviceaccount:reeve:manager'/);
+  assert.deepEqual(binding.spec.paramRef, {
+    name: 'manager',
+    namespace: 'reeve',
+    parameterNotFoundAction: 'Deny',
+  });
+  assert.deepEqual(binding.spec.validationActions, ['Deny']);
+});
+
+test('it covers creates, updates and deletes of the named kinds and the probe, never leases or everything', () => {
+  const { policy } = fence(options, byImpersonation(options));
+  const { resourceRules } = policy.spec.matchConstraints as { resourceRules: readonly Record<string, string[]>[] };
+  for (const { operations } of resourceRules) assert.deepEqual(operations, ['CREATE', 'UPDATE', 'DELETE']);
+  assert.deepEqual(resourceRules.at(-1)?.resourceNames, ['manager-fence-probe']);
+  assert.doesNotMatch(JSON.stringify(resourceRules), /leases|"\*\/\*"/);
+});
+
+test('a text in CEL cannot be left by a quote in a name', () => {
+  const { policy } = fence({ ...options, username: "x' || true || '" }, byPod());
+  assert.match(JSON.stringify(policy.spec.matchConditions), /'x\\\\' \|\| true \|\| \\\\''/);
+});
+
+test('a write says its term: as oneself with one more fact, of a service account without groups', () => {
+  const account = byImpersonation({ username: options.username, groups: ['system:serviceaccounts'] });
+  assert.deepEqual(account.headers('7/a'), {
+    'impersonate-user': options.username,
+    'impersonate-extra-reeve-fence': '7/a',
+  });
+  const admin = byImpersonation({ username: 'admin', groups: ['system:masters', 'system:authenticated'] });
+  assert.deepEqual(admin.headers('7/a')['impersonate-group'], ['system:masters']);
+  assert.deepEqual(byPod().headers('7/a'), {});
+  assert.equal(podIdentity({ name: 'p', uid: 'u' }), 'p/u');
+});
+
+test('the role lets an account be itself, and nobody else', () => {
+  const { rules } = fenceRole('reeve-fence', 'manager');
+  assert.deepEqual(rules, [
+    { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'], resourceNames: ['manager'] },
+    { apiGroups: ['authentication.k8s.io'], resources: ['userextras/reeve-fence'], verbs: ['impersonate'] },
+  ]);
+});
