@@ -11,7 +11,7 @@ import {
   removePatch,
 } from '../finalizer/finalizer.ts';
 import { finished, type Verdict } from '../queue/verdict.ts';
-import type { DeepReadonly } from '../resource/resource.ts';
+import { type DeepReadonly, keyOf } from '../resource/resource.ts';
 import type { Reconcile } from './context.ts';
 import type { FinalizerOptions } from './parts.ts';
 import type { Around } from './reconcile-context.ts';
@@ -39,9 +39,14 @@ export async function guardDeletion(
     return finished;
   }
   if (hasFinalizer(object, finalizer.name)) return act(contextOf(object));
-  const guarded = await changeFinalizers(api, object, addPatch, finalizer.name, signal);
+  let guarded: Subject | undefined;
+  // The work goes on in this run, so the event of this write need not wake the key again.
+  await around.kind.quiet.during(keyOf(object), async () => {
+    guarded = await changeFinalizers(api, object, addPatch, finalizer.name, signal);
+    if (guarded) of.cache.wrote(guarded as Stored<KubeObject>);
+    return guarded?.metadata.resourceVersion;
+  });
   if (!guarded || isBeingDeleted(guarded)) return finished; // gone or going meanwhile: its event comes
-  of.cache.wrote(guarded as Stored<KubeObject>);
   return act(contextOf(guarded));
 }
 
