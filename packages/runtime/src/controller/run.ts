@@ -47,12 +47,12 @@ export class ControllerRun {
       this.#endings.push(metrics.watch({ controller: name, name: fullName, stats: () => queue.stats() }));
     }
     const writer = new Writer(environment.api, name, parts.reflections);
-    for (const of of parts.reflections) {
-      const target = of.wakes && this.#kinds.get(of.wakes.target);
-      const observe = parts.observers.find((one) => one.of === of);
+    for (const reflection of parts.reflections) {
+      const target = reflection.wakes && this.#kinds.get(reflection.wakes.target);
+      const observe = parts.observers.find(({ of }) => of === reflection);
       const { hotLoop } = controller.description;
       const around = { controller: name, environment, queues: this.#queues, target, observe, hotLoop };
-      this.#kinds.set(of, new KindRun(of, around));
+      this.#kinds.set(reflection, new KindRun(reflection, around));
     }
     this.#works = parts.works.map((work) => {
       const kind = this.#kinds.get(work.of) as KindRun;
