@@ -9,7 +9,6 @@ import { type Knowledge, known, unknown } from '../plan/known.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import { deliver } from '../reflector/route.ts';
 import type { DeepReadonly, ResourceEvent } from '../resource/resource.ts';
-import type { CancelReason } from '../worker/cancelled.ts';
 import type { Environment } from './environment.ts';
 import { HotLoop, type HotLoopOptions } from './hot-loop.ts';
 import type { AnyObserve, AnyReflection } from './parts.ts';
@@ -19,9 +18,9 @@ type Seen = ResourceEvent<Stored<KubeObject>>;
 
 /** What the workers of a kind want to know of its events. */
 export interface KindListener {
-  /** Why the work on this key must be cancelled; undefined: it may go on. */
-  cancels(event: Seen): CancelReason | undefined;
-  cancel(key: string, reason: CancelReason): boolean;
+  /** Before the key is queued: is there work on it that this makes pointless? */
+  changed?(event: Seen): void;
+  /** The object is gone. */
   forget(key: string): void;
 }
 
@@ -113,8 +112,7 @@ export class KindRun implements AsyncDisposable {
   #deliver(event: Seen): void {
     const { key } = event;
     for (const listener of this.listeners) {
-      const reason = listener.cancels(event);
-      if (reason !== undefined) listener.cancel(key, reason);
+      this.#safely(event, () => listener.changed?.(event));
       if (event.change === 'removed') listener.forget(key);
     }
     if (event.change === 'removed') {
@@ -145,7 +143,7 @@ export class KindRun implements AsyncDisposable {
     return [...keys];
   }
 
-  /** A route or mapping that throws is a bug of the controller; the events after it still count. */
+  /** A route, mapping or rule that throws is a bug of the controller; the events after it still count. */
   #safely(event: Seen, work: () => void): void {
     try {
       work();

@@ -133,6 +133,10 @@ test('status loops: what comes while a status is written is kept, and only our o
   await quiet.during('k', async () => '8');
   quiet.take(event(8, { listed: true }));
   assert.deepEqual(told, ['1', '5', '7', '8'], 'in a list a change of others may hide before ours');
+  await quiet.during('k', async () => '8'); // changed nothing: no event will come
+  quiet.take(event(10));
+  quiet.take(event(8));
+  assert.deepEqual(told.slice(4), ['10', '8'], 'a version that was passed is not waited for');
   await assert.rejects(quiet.during('k', () => Promise.reject(new Error('reset'))));
   quiet.take(event(9));
   assert.equal(told.at(-1), '9', 'a write that failed hides nothing');

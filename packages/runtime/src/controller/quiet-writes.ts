@@ -3,6 +3,7 @@
  * answer names the version: exactly that state is our own, everything else is passed on.
  */
 import type { ResourceEvent } from '../resource/resource.ts';
+import { hasReached } from '../resource/version.ts';
 
 interface Writing<P> {
   readonly held: ResourceEvent<P>[];
@@ -54,7 +55,9 @@ export class QuietWrites<P> {
     if (!versions) return this.#deliver(event);
     const version = versionOf(event.object);
     // In a list somebody else's change may hide before our own, so only what a watch told counts.
-    const isOwn = event.change === 'changed' && !event.listed && version !== undefined && versions.delete(version);
+    const isOwn = event.change === 'changed' && !event.listed && version !== undefined && versions.has(version);
+    // Events come in order: what this one has reached will not come any more. A write that changed nothing never came.
+    for (const one of versions) if (hasReached(version, one)) versions.delete(one);
     if (event.listed || event.change !== 'changed' || versions.size === 0) this.#versions.delete(event.key);
     if (isOwn) this.#hushed?.(event);
     else this.#deliver(event);

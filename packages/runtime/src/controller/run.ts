@@ -52,7 +52,9 @@ export class ControllerRun {
       const observe = parts.observers.find(({ of }) => of === reflection);
       const { hotLoop } = controller.description;
       const around = { controller: name, environment, queues: this.#queues, target, observe, hotLoop };
-      this.#kinds.set(reflection, new KindRun(reflection, around));
+      const kind = new KindRun(reflection, around);
+      kind.listeners.push({ forget: (key) => writer.forget(reflection.kind, key) });
+      this.#kinds.set(reflection, kind);
     }
     this.#works = parts.works.map((work) => {
       const kind = this.#kinds.get(work.of) as KindRun;

@@ -68,14 +68,10 @@ export class WorkRun implements KindListener {
     around.kind.listeners.push(this);
   }
 
-  cancels(event: ResourceEvent<Stored<KubeObject>>): CancelReason | undefined {
+  changed(event: ResourceEvent<Stored<KubeObject>>): void {
     const { cancelOn } = this.#work;
-    if (cancelOn === false) return undefined;
-    return (cancelOn ?? cancelOnChange)(event);
-  }
-
-  cancel(key: string, reason: CancelReason): boolean {
-    return this.workers.cancel(key, reason);
+    const reason = cancelOn === false ? undefined : (cancelOn ?? cancelOnChange)(event);
+    if (reason !== undefined) this.workers.cancel(event.key, reason);
   }
 
   forget(key: string): void {

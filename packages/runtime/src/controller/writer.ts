@@ -6,7 +6,7 @@ import type { DeleteOptions, KubeObject, Status, Stored } from '@reeve/kube';
 import { isStatus } from '@reeve/kube';
 import { Gate } from '../cache/gate.ts';
 import { type Api, type Kind, kindName } from '../client/api.ts';
-import { canonicalJson } from '../digest/digest.ts';
+import { canonicalJson, digest } from '../digest/digest.ts';
 import { type DeepReadonly, keyOf } from '../resource/resource.ts';
 import type { ChildOptions } from './context.ts';
 import { ownerReference } from './owner.ts';
@@ -16,7 +16,7 @@ import type { QuietWrites } from './quiet-writes.ts';
 type Owner = DeepReadonly<Stored<KubeObject>>;
 
 interface Applied {
-  readonly text: string;
+  readonly digest: string;
   readonly version: string;
 }
 
@@ -59,16 +59,16 @@ export class Writer {
     const wanted = { ...object, metadata };
     const childKey = keyOf(wanted);
     const memory = idOf(kind, childKey);
-    const text = canonicalJson(wanted);
+    const named = digest(wanted);
     const cache = this.reflectionOf(kind)?.cache;
     const present = cache?.get(childKey);
     const before = this.#applied.get(memory);
-    if (present && before?.text === text && before.version === present.metadata.resourceVersion) {
+    if (present && before?.digest === named && before.version === present.metadata.resourceVersion) {
       return present as DeepReadonly<Stored<C>>;
     }
     const api = this.#api.resource(kind, namespace);
     const answer = await api.apply(wanted, { fieldManager: this.#manager, force, signal });
-    this.#applied.set(memory, { text, version: answer.metadata.resourceVersion });
+    this.#applied.set(memory, { digest: named, version: answer.metadata.resourceVersion });
     if (cache) {
       cache.wrote(answer);
       this.gate.expect(idOf(of.kind, keyOf(owner)), cache, childKey, answer.metadata.resourceVersion);
@@ -105,11 +105,11 @@ export class Writer {
   ): Promise<boolean> {
     const key = keyOf(object);
     const memory = idOf(of.kind, key);
-    const text = canonicalJson(status);
     const present = statusOf(of.cache.get(key)) ?? {};
-    if (text === canonicalJson(present)) return false;
+    if (canonicalJson(status) === canonicalJson(present)) return false;
     // Others may own parts of the status: then ours must be in it, and must be what we wrote last.
-    if (this.#statuses.get(memory) === text && covers(present, status)) return false;
+    const named = digest(status);
+    if (this.#statuses.get(memory) === named && covers(present, status)) return false;
     const { name, namespace, uid } = object.metadata;
     const api = this.#api.resource(of.kind, namespace);
     // With the uid: the status of a predecessor must not land on an object that only has its name.
@@ -124,7 +124,7 @@ export class Writer {
       of.cache.wrote(answer);
       return answer.metadata.resourceVersion;
     });
-    this.#statuses.set(memory, text);
+    this.#statuses.set(memory, named);
     return true;
   }
 

@@ -48,10 +48,19 @@ test('a write says its term: as oneself with one more fact, of a service account
   assert.equal(podIdentity({ name: 'p', uid: 'u' }), 'p/u');
 });
 
-test('the role lets an account be itself, and nobody else', () => {
-  const { rules } = fenceRole('reeve-fence', 'manager');
+test('the role lets an account or a user be itself, and nobody else', () => {
+  const { rules } = fenceRole('reeve-fence', options);
   assert.deepEqual(rules, [
     { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'], resourceNames: ['manager'] },
     { apiGroups: ['authentication.k8s.io'], resources: ['userextras/reeve-fence'], verbs: ['impersonate'] },
   ]);
+  const user = fenceRole('reeve-fence', { username: 'jo', groups: ['ops', 'system:authenticated'] });
+  assert.deepEqual(
+    user.rules.map(({ resources, resourceNames }) => [resources?.[0], resourceNames]),
+    [
+      ['users', ['jo']],
+      ['groups', ['ops']],
+      ['userextras/reeve-fence', undefined],
+    ],
+  );
 });

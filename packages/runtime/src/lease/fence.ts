@@ -24,9 +24,7 @@ export function byImpersonation(user: {
   readonly username: string;
   readonly groups?: readonly string[];
 }): FenceCarrier {
-  // A service account gets its groups from its name; all authenticated users are in one group anyway.
-  const isServiceAccount = user.username.startsWith('system:serviceaccount:');
-  const groups = isServiceAccount ? [] : (user.groups ?? []).filter((group) => group !== 'system:authenticated');
+  const groups = groupsOf(user);
   return {
     headers: (token) => ({
       'impersonate-user': user.username,
@@ -158,17 +156,44 @@ export interface RoleObject extends KubeObject {
   readonly rules: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** What a service account needs to be allowed for `byImpersonation`: a ClusterRole, to be bound to it. */
-export function fenceRole(name: string, serviceAccount: string): RoleObject {
+/**
+ * What a manager needs to be allowed for `byImpersonation`: to be itself, and to say its term. A ClusterRole, to be bound to it.
+ * It also needs to apply the probe's ConfigMap, which is never kept.
+ */
+export function fenceRole(
+  name: string,
+  user: { readonly username: string; readonly groups?: readonly string[] },
+): RoleObject {
+  const account = /^system:serviceaccount:[^:]+:([^:]+)$/.exec(user.username)?.[1];
+  const impersonate = (resource: string, names: readonly string[]) => ({
+    apiGroups: [''],
+    resources: [resource],
+    verbs: ['impersonate'],
+    resourceNames: names,
+  });
+  const groups = groupsOf(user);
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name },
     rules: [
-      { apiGroups: [''], resources: ['serviceaccounts'], verbs: ['impersonate'], resourceNames: [serviceAccount] },
+      account === undefined ? impersonate('users', [user.username]) : impersonate('serviceaccounts', [account]),
+      ...(groups.length > 0 ? [impersonate('groups', groups)] : []),
       { apiGroups: ['authentication.k8s.io'], resources: [`userextras/${FENCE_EXTRA}`], verbs: ['impersonate'] },
     ],
   };
+}
+
+/** A service account gets its groups from its name; all authenticated users are in one group anyway. */
+function groupsOf({
+  username,
+  groups = [],
+}: {
+  readonly username: string;
+  readonly groups?: readonly string[];
+}): readonly string[] {
+  if (username.startsWith('system:serviceaccount:')) return [];
+  return groups.filter((group) => group !== 'system:authenticated');
 }
 
 /** A text as CEL writes it. */

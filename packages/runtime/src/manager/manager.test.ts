@@ -167,7 +167,7 @@ test('split brain: with fencing asked for and no policy in force nothing is writ
   assert.ok(it.lines.some((line) => line.includes('FENCE_OPEN')));
   assert.ok(!it.api.writes.some((write) => write.includes('parts')));
   await it.end();
-  assert.equal(lease(it.api)?.spec?.holderIdentity, 'test-1', 'it never led, so it left its lease to expire');
+  assert.equal(lease(it.api)?.spec?.holderIdentity, '');
 });
 
 test('shutdown: intake stops, signals are aborted with the reason, work is waited for, the lease is given back last', async () => {
@@ -264,11 +264,45 @@ test('a new leader looks at everything once, whatever happened before it led', a
   await two.end();
 });
 
+test('controllers come and go while the manager runs, and the watches that only they needed go with them', async () => {
+  const it = start([stamping()]);
+  it.api.put('things', 'a', {});
+  it.api.put('parts', 'p', {});
+  await it.advance(1_500);
+  const runs: string[] = [];
+  let reason = '';
+  it.manager.add(
+    controller({
+      name: 'parts',
+      kind: parts,
+      owns: [{ ...parts, plural: 'pieces', kind: 'Piece' }],
+      reconcile: async ({ key, signal }) => {
+        runs.push(key);
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        reason = (signal.reason as Cancelled).reason;
+      },
+    }),
+  );
+  await it.advance(100);
+  assert.equal(runs.length, 1);
+  assert.equal(it.api.kind('pieces').open, 1);
+  await it.manager.remove('parts');
+  await rest();
+  assert.equal(reason, 'shutdown');
+  assert.equal(it.api.kind('pieces').open, 0);
+  assert.equal(it.api.kind('things').open, 1, 'what others need stays');
+  assert.deepEqual(
+    it.manager.readyz().map(({ name }) => name),
+    ['running', 'reflector-things.test.dev'],
+  );
+  await it.end();
+});
+
 test('two controllers of one name, or one too late, are refused', async () => {
   const it = start([stamping()]);
-  assert.throws(() => it.manager.add(stamping('other')), { code: 'CONTROLLER_OPTIONS' });
   assert.throws(() => start([stamping(), stamping()]), { code: 'CONTROLLER_OPTIONS' });
   await settled();
   await it.end();
+  assert.throws(() => it.manager.add(stamping('other')), { code: 'CONTROLLER_OPTIONS' });
   assert.equal(metricOf(it.manager, 'controller_runtime_max_concurrent_reconciles'), 0, 'nothing is left');
 });

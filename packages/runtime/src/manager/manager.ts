@@ -7,7 +7,7 @@ import { Budget, type BudgetRates, budgeted } from '../client/budget.ts';
 import { guarded } from '../client/guard.ts';
 import { measured } from '../client/measured.ts';
 import type { Runnable } from '../controller/controller.ts';
-import type { Log } from '../controller/environment.ts';
+import type { Environment, Log } from '../controller/environment.ts';
 import { Parts } from '../controller/parts.ts';
 import { ControllerRun } from '../controller/run.ts';
 import { asReeveError, ReeveError } from '../errors/errors.ts';
@@ -47,6 +47,11 @@ export interface ManagerOptions {
   readonly log?: Log;
 }
 
+interface Added {
+  readonly controller: Runnable;
+  readonly parts: Parts;
+}
+
 type Phase = 'new' | 'standby' | 'leading' | 'stopping' | 'stopped';
 
 export class Manager implements HealthSource {
@@ -59,7 +64,10 @@ export class Manager implements HealthSource {
   readonly #reflectors: Reflectors;
   readonly #election: Election | undefined;
   readonly #budget: Budget;
-  readonly #controllers: { readonly controller: Runnable; readonly parts: Parts }[] = [];
+  readonly #controllers: Added[] = [];
+  /** Of the term that this process leads in, if it does. */
+  readonly #runs = new Map<string, ControllerRun>();
+  #environment: Environment | undefined;
   #phase: Phase = 'new';
   #term: LeaseTerm | SoleTerm | undefined;
 
@@ -100,18 +108,32 @@ export class Manager implements HealthSource {
     return this.#election ? this.#election.holder : this.identity;
   }
 
-  /** Takes a controller in: its set-up is called, its kinds are reflected. Only before `run`. */
+  /** Takes a controller in, now or while it runs: its set-up is called, its kinds are reflected. */
   add(controller: Runnable): this {
-    if (this.#phase !== 'new')
-      throw new ReeveError('CONTROLLER_OPTIONS', 'controllers are added before the manager runs');
+    if (this.#phase === 'stopping' || this.#phase === 'stopped')
+      throw new ReeveError('CONTROLLER_OPTIONS', 'a manager that ends takes no controllers in');
     if (this.#controllers.some((one) => one.controller.name === controller.name)) {
       throw new ReeveError('CONTROLLER_OPTIONS', `two controllers are called ${controller.name}`);
     }
     const parts = new Parts();
     controller.setUp(parts);
     for (const reflection of parts.reflections) this.#reflectors.attach(reflection);
-    this.#controllers.push({ controller, parts });
+    const added = { controller, parts };
+    this.#controllers.push(added);
+    if (this.#environment) this.#begin(added, this.#environment).start();
     return this;
+  }
+
+  /** Ends one controller, and the watches that only it needed. Rejects if its work does not end. */
+  async remove(name: string): Promise<void> {
+    const at = this.#controllers.findIndex(({ controller }) => controller.name === name);
+    if (at < 0) return;
+    const [{ parts }] = this.#controllers.splice(at, 1) as [Added];
+    const run = this.#runs.get(name);
+    const stuck = run ? await this.#end([run], 'shutdown') : [];
+    if (stuck.length === 0) this.#runs.delete(name); // else the lease is not given back either
+    for (const reflection of parts.reflections) this.#reflectors.detach(reflection);
+    if (stuck.length > 0) throw stuckError(stuck);
   }
 
   /** Runs until the signal aborts, and ends in order then. Rejects if work of a lost term does not end: the process must. */
@@ -176,29 +198,24 @@ export class Manager implements HealthSource {
     try {
       stuck = await this.#lead(term, signal);
     } finally {
-      const isLost = term.signal.aborted;
       renewing.abort(); // only now: the lease is ours until all work has ended
-      await kept;
+      const isLost = await kept;
       // What still runs may still do something: then others wait until the lease has expired.
       if (!isLost && stuck?.length === 0) await this.#giveBack(term);
       term.end('shutdown');
       this.#term = undefined;
     }
-    if (stuck.length === 0) return;
-    throw new ReeveError('MANAGER_STUCK', `work of an earlier term does not end: ${stuck.join(', ')}`, {
-      subjects: stuck,
-    });
+    if (stuck.length > 0) throw stuckError(stuck);
   }
 
   async #lead(term: LeaseTerm | SoleTerm, signal: AbortSignal): Promise<readonly string[]> {
     const recorder = this.#recorder();
-    const runs: ControllerRun[] = [];
     this.#log('leading', { term: term.token });
     try {
       await this.#fence(term, signal);
       if (signal.aborted || term.signal.aborted) return [];
       this.#setLeading(true);
-      const environment = {
+      const environment: Environment = {
         ...this.#ports,
         api: this.#client(term),
         term,
@@ -206,16 +223,26 @@ export class Manager implements HealthSource {
         metrics: this.measures,
         log: this.#log,
       };
-      for (const { controller, parts } of this.#controllers) {
-        runs.push(new ControllerRun(controller, parts, environment, this.#reflectors));
-      }
-      for (const run of runs) run.start();
+      this.#environment = environment;
+      for (const run of this.#controllers.map((added) => this.#begin(added, environment))) run.start();
       await eitherAborted(signal, term.signal);
-      return await this.#end(runs, term.signal.aborted ? 'lost-lease' : 'shutdown');
+      this.#environment = undefined;
+      const reason = term.signal.aborted ? 'lost-lease' : 'shutdown';
+      this.#phase = reason === 'shutdown' ? 'stopping' : 'leading';
+      this.#log('ending', { reason });
+      return await this.#end([...this.#runs.values()], reason);
     } finally {
+      this.#environment = undefined;
+      this.#runs.clear();
       this.#setLeading(false);
       await recorder[Symbol.asyncDispose]();
     }
+  }
+
+  #begin({ controller, parts }: Added, environment: Environment): ControllerRun {
+    const run = new ControllerRun(controller, parts, environment, this.#reflectors);
+    this.#runs.set(controller.name, run);
+    return run;
   }
 
   async #fence(term: LeaseTerm | SoleTerm, signal: AbortSignal): Promise<void> {
@@ -235,8 +262,6 @@ export class Manager implements HealthSource {
   }
 
   async #end(runs: readonly ControllerRun[], reason: 'shutdown' | 'lost-lease'): Promise<readonly string[]> {
-    this.#phase = reason === 'shutdown' ? 'stopping' : 'leading';
-    this.#log('ending', { reason });
     const tooLong = () => new ReeveError('MANAGER_STUCK', `work did not end in ${this.#stopMs} ms`);
     using patience = deadline(this.#ports.clock, this.#stopMs, tooLong);
     const stuck = (await Promise.all(runs.map((run) => run.stop(reason, patience.signal)))).flat();
@@ -281,6 +306,12 @@ export class Manager implements HealthSource {
     );
     return new KubeClient({ transport, clock, random, fieldManager: this.name });
   }
+}
+
+function stuckError(keys: readonly string[]): ReeveError {
+  return new ReeveError('MANAGER_STUCK', `work does not end although it was cancelled: ${keys.join(', ')}`, {
+    subjects: keys,
+  });
 }
 
 function eitherAborted(...signals: readonly AbortSignal[]): Promise<void> {

@@ -42,6 +42,8 @@ interface Shared {
   readonly reflector: Reflector<Stored<KubeObject>>;
   readonly takers: Set<(event: Seen) => void>;
   readonly waiting: Set<() => void>;
+  /** Those who asked for it: without any it ends. */
+  readonly users: Set<AnyReflection>;
 }
 
 export class Reflectors implements EventSource {
@@ -69,7 +71,17 @@ export class Reflectors implements EventSource {
       this.#shared.push(shared);
       if (this.#isStarted) this.#run(shared);
     }
+    shared.users.add(of as AnyReflection);
     of.attach(shared.cache);
+  }
+
+  /** A controller needs it no longer; the last one ends its watch and forgets its cache. */
+  detach(of: AnyReflection): void {
+    const shared = this.#of(of);
+    shared.users.delete(of);
+    if (shared.users.size > 0) return;
+    this.#shared.splice(this.#shared.indexOf(shared), 1);
+    shared.reflector.stop();
   }
 
   start(): void {
@@ -162,7 +174,7 @@ export class Reflectors implements EventSource {
         },
       },
     );
-    return { id, of, cache, reflector, takers: new Set(), waiting };
+    return { id, of, cache, reflector, takers: new Set(), waiting, users: new Set() };
   }
 
   #run(shared: Shared): void {
