@@ -102,7 +102,7 @@ test('split brain: a leader that cannot renew may not write after 10 s, and its 
   await it.advance(200);
   assert.equal(a.term()?.isValid(), false);
   assert.equal(a.isLost(), true);
-  assert.equal((a.term()?.signal.reason as { reason: string }).reason, 'lost-lease');
+  assert.match(String(a.term()?.signal.reason), /lost-lease/);
 });
 
 test('split brain: a renewal counts from before it was sent, and one that hangs does not hold the term up', async () => {
