@@ -109,8 +109,12 @@ test('split brain: a renewal counts from before it was sent, and one that hangs 
   const it = setUp();
   const a = it.candidate('a');
   await it.advance(0);
+  it.api.answering = () => it.clock.sleep(5_000);
+  await it.advance(7_500); // sent at 2 s, answered at 7 s
+  assert.equal((a.term()?.validUntil ?? 0) - 1_000_000, 12_000);
+  it.api.answering = undefined;
   it.api.admit = () => it.clock.sleep(3_600_000);
-  await it.advance(10_100);
+  await it.advance(20_000);
   assert.equal(a.isLost(), true);
 });
 
@@ -123,6 +127,8 @@ test('split brain: a leader that finds another in its lease stops at once', asyn
   it.api.kind('leases', 'coordination.k8s.io').keep({ ...lease, spec } as never);
   await it.advance(2_000);
   assert.equal(a.isLost(), true);
+  assert.equal(await a.election.release(a.term() as LeaseTerm), false, 'nor does it give away what is not its own');
+  assert.equal(it.lease()?.spec?.holderIdentity, 'b');
 });
 
 test('a renewal whose answer got lost is not taken for another leader', async () => {
