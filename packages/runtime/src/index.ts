@@ -137,6 +137,7 @@ export {
   type PolicyObject,
   type RoleObject,
 } from './lease/fence.ts';
+export { installFence, whoAmI } from './lease/install.ts';
 export { type Lease, leases } from './lease/lease.ts';
 export { type FenceState, probeFence } from './lease/probe.ts';
 export { LeaseTerm, SoleTerm, type Term } from './lease/term.ts';

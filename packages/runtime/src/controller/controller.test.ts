@@ -159,6 +159,30 @@ test('status loops: a status that says nothing new is not written, and an own st
   await it.end();
 });
 
+test('status loops: a new process finds the status right and writes nothing; what others own in it stays', async () => {
+  const reconcile = async ({ status }: Reconcile<Thing>) => {
+    await status({ size: 1 });
+    return requeueAfter(1_000);
+  };
+  const first = start([thingController({ reconcile })]);
+  first.api.put('things', 'a', {});
+  await first.advance(1_500);
+  await first.end();
+  const { api } = first;
+  assert.equal(api.writes.length, 1);
+  const second = start([thingController({ reconcile })], {}, { api });
+  await second.advance(3_500);
+  assert.equal(api.writes.length, 1);
+  // Another manager owns a part of the status: ours is in it already, which is known after one write.
+  api.kind('things').keep({ ...api.object('things', 'ns/a'), status: { size: 1, theirs: true } } as never);
+  api.admit = (request) => {
+    if (request.method === 'PATCH') throw new Refusal(500, 'InternalError');
+  };
+  await second.advance(1_500);
+  assert.ok(api.writes.length > 1, 'what we wrote before, and no longer say, must be taken away once');
+  await second.end();
+});
+
 test('status loops: a change of others between two own status writes is not swallowed', async () => {
   const sizes: (number | undefined)[] = [];
   const it = start([

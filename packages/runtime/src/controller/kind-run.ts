@@ -165,6 +165,12 @@ export class KindRun implements AsyncDisposable {
         const object = this.of.cache.get(key);
         return object ? options.observe(object, signal) : Promise.reject(new Error(`${key} is not in the cache`));
       },
+      ...(options.update && {
+        update: async (key: string, seen: unknown, signal: AbortSignal) => {
+          const object = this.of.cache.get(key);
+          if (object) await options.update?.(seen, object, this.#environment.api, signal);
+        },
+      }),
       report: (key, seen, look) => this.#seen(options, key, seen, look),
       discarded: () => metrics.discardedObservations.add({ controller: this.#controller }),
       failed: (key, error) => this.#unseen(key, asReeveError(error).message),

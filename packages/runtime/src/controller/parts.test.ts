@@ -46,6 +46,56 @@ test('by extending: the set-up keeps the default shape and adds to it, or does w
   await it.end();
 });
 
+test('an observer may update the API itself: under the lock of the workers, and never with an old look', async () => {
+  const sizes = new Map([['a', 1]]);
+  let isWorking = false;
+  let lookedDuringWork = 0;
+  const it = start([
+    controller<Thing, number>({
+      name: 'things',
+      kind: things,
+      observe: {
+        everyMs: 1_000,
+        observe: async ({ metadata }) => {
+          if (isWorking) lookedDuringWork++;
+          return sizes.get(metadata.name) ?? 0;
+        },
+        wakes: () => false,
+        update: async (size, { metadata, status }, api, signal) => {
+          assert.equal(isWorking, false);
+          if (status?.size === size) return;
+          const { name, namespace } = metadata;
+          await api
+            .resource(things, namespace)
+            .apply({ metadata: { name }, status: { size } }, { subresource: 'status', signal });
+        },
+      },
+      reconcile: async ({ object, status, now }) => {
+        if (object.spec?.size === undefined || object.spec.size === object.status?.size) return;
+        isWorking = true;
+        const until = now() + 3_000;
+        while (now() < until) await it.clock.sleep(500); // the world is changed, the status not yet
+        sizes.set('a', object.spec.size);
+        await status({ size: object.spec.size });
+        isWorking = false;
+      },
+    }),
+  ]);
+  const size = () => (it.api.object('things', 'ns/a') as Thing).status?.size;
+  it.api.put('things', 'a', {});
+  await it.advance(1_500);
+  assert.equal(size(), 1, 'what the real world is like');
+  it.api.put('things', 'a', { size: 5 });
+  await it.advance(4_000);
+  assert.ok(lookedDuringWork > 0);
+  assert.equal(size(), 5, 'no look from before the change brought the old state back');
+  it.api.put('things', 'a', {});
+  sizes.set('a', 6);
+  await it.advance(2_000);
+  assert.equal(size(), 6, 'and a new look counts again');
+  await it.end();
+});
+
 test('other kinds wake by a mapping, and a child that changes its owner wakes both', async () => {
   const runs: string[] = [];
   const it = start([

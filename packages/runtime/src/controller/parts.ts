@@ -2,7 +2,7 @@
 import type { KubeObject, Stored } from '@reeve/kube';
 import type { CacheOptions, ResourceCache } from '../cache/cache.ts';
 import type { CacheScope } from '../cache/scope.ts';
-import type { Kind } from '../client/api.ts';
+import type { Api, Kind } from '../client/api.ts';
 import type { Command } from '../command/command.ts';
 import { ReeveError } from '../errors/errors.ts';
 import type { QueueOptions } from '../queue/options.ts';
@@ -74,6 +74,8 @@ export interface ObserveOptions<T extends KubeObject, O> {
   observe(object: DeepReadonly<Stored<T>>, signal: AbortSignal): Promise<O>;
   /** Whether what was seen must wake a worker. Default: when it differs from what was seen before. */
   wakes?(observation: O, object: DeepReadonly<Stored<T>>): boolean;
+  /** Or also: tell the API oneself. Runs under the lock that workers take, and only if nothing was changed since the look began. */
+  update?(observation: O, object: DeepReadonly<Stored<T>>, api: Api, signal: AbortSignal): Promise<void>;
 }
 
 /** With type parameters forgotten, for lists of all kinds of them. */

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { KubeClient } from '@reeve/kube';
+import { TestApi } from '../manager/api-testing.ts';
+import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { byImpersonation, byPod, fence, fenceRole, podIdentity } from './fence.ts';
+import { installFence, whoAmI } from './install.ts';
 
 const options = {
   name: 'reeve-fence',
@@ -63,4 +67,19 @@ test('the role lets an account or a user be itself, and nobody else', () => {
       ['userextras/reeve-fence', undefined],
     ],
   );
+});
+
+test('it is put up in the order that locks nobody out: Lease, policy, binding; a Lease that is there is left alone', async () => {
+  const api = new TestApi();
+  const client = new KubeClient({ clock: new VirtualClock(), random: constantRandom(0), transport: api.transport });
+  await installFence(client, options, byPod());
+  const admission = 'admissionregistration.k8s.io';
+  const policyWrites = [
+    `PATCH ${admission}/validatingadmissionpolicies/reeve-fence`,
+    `PATCH ${admission}/validatingadmissionpolicybindings/reeve-fence`,
+  ];
+  assert.deepEqual(api.writes, ['POST coordination.k8s.io/leases', ...policyWrites]);
+  await installFence(client, options, byPod());
+  assert.deepEqual(api.writes.slice(3), policyWrites);
+  assert.deepEqual(await whoAmI(client), { username: '', groups: [] }, 'this server knows nobody');
 });
