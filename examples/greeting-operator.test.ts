@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Manager } from '@reeve/runtime';
+import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, TestApi, VirtualClock } from '@reeve/runtime/testing';
 import { greeter } from './greeting-operator.ts';
 

@@ -1,6 +1,7 @@
 /** An operator for one custom kind: every Greeting gets a ConfigMap with its text, and a status that says so. */
 import { accessOf, type KubeObject, loadContext, networkTransport, resource, systemKubePorts } from '@reeve/kube';
-import { controller, Manager, owning, systemPorts } from '@reeve/runtime';
+import { systemPorts } from '@reeve/runtime';
+import { controller, Manager, owning } from '@reeve/runtime/manager';
 
 interface Greeting extends KubeObject {
   readonly spec?: { readonly text?: string };

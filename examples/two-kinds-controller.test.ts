@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Manager } from '@reeve/runtime';
+import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, TestApi, VirtualClock } from '@reeve/runtime/testing';
 import { ShapeController } from './two-kinds-controller.ts';
 

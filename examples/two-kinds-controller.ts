@@ -3,7 +3,7 @@
  * two queues with a worker each, and each resource has an observer that brings it back to work when the real world changed.
  */
 import { type KubeObject, resource } from '@reeve/kube';
-import { Controller, type Parts, type Reconcile } from '@reeve/runtime';
+import { Controller, type Parts, type Reconcile } from '@reeve/runtime/manager';
 
 export interface Shape extends KubeObject {
   readonly spec?: { readonly color?: string };

@@ -1,4 +1,7 @@
-/** @packageDocumentation The blocks of the controller runtime. Each can be used alone. */
+/**
+ * @packageDocumentation The blocks of the controller runtime. Each can be used alone. Controllers and the manager, which bring a Kubernetes
+ * client along, are in `@reeve/runtime/manager`.
+ */
 export { type BackoffOptions, backoffMs, queueBackoff, reflectorBackoff } from './backoff/backoff.ts';
 export {
   type Command,
@@ -67,11 +70,6 @@ export { Observer, type ObserverOptions, type ObserverPorts } from './observer/o
 export { Observers } from './observer/observers.ts';
 export { Cancelled, type CancelReason } from './worker/cancelled.ts';
 export { type Work, type WorkerOptions, Workers } from './worker/workers.ts';
-export { type Api, type Kind, kindName, listWatchOf, type ResourceApi } from './client/api.ts';
-export { Budget, type BudgetRates, budgeted, defaultRates, type Rate } from './client/budget.ts';
-export { guarded, type TermHeaders, type WriteTerm } from './client/guard.ts';
-export { measured } from './client/measured.ts';
-export { classOf, type TrafficClass, trafficClasses } from './client/traffic.ts';
 export {
   type Condition,
   conditionOf,
@@ -82,68 +80,3 @@ export {
   timestamp,
   withoutCondition,
 } from './conditions/conditions.ts';
-export { cancelOnChange, type CancelRule } from './controller/cancel-on-change.ts';
-export type { ChildOptions, EventWriter, Reconcile, StatusOf } from './controller/context.ts';
-export {
-  type AnyOwned,
-  type AnyWatched,
-  Controller,
-  type ControllerDescription,
-  controller,
-  type Owned,
-  owning,
-  type Runnable,
-  type Watched,
-  watching,
-} from './controller/controller.ts';
-export type { Log } from './controller/environment.ts';
-export { HotLoop, type HotLoopOptions } from './controller/hot-loop.ts';
-export type {
-  FinalizerOptions,
-  Mapping,
-  ObserveOptions,
-  Parts,
-  Reflection,
-  ReflectionOptions,
-  ReflectionScope,
-  WorkOptions,
-} from './controller/parts.ts';
-export type { PlanOptions, Turn } from './controller/plan-worker.ts';
-export { TerminalError } from './controller/terminal.ts';
-export { type KubeEvent, kubeEvents, type ObjectReference, type Occurrence } from './events/event.ts';
-export { EventRecorder, type RecorderOptions } from './events/recorder.ts';
-export {
-  addPatch,
-  blockedCondition,
-  changeFinalizers,
-  FINALIZER_BLOCKED,
-  hasFinalizer,
-  isBeingDeleted,
-  removePatch,
-} from './finalizer/finalizer.ts';
-export { Election, type ElectionOptions } from './lease/election.ts';
-export {
-  byImpersonation,
-  byPod,
-  FENCE_EXTRA,
-  type FenceCarrier,
-  type FenceOptions,
-  type FenceRule,
-  fence,
-  fenceRole,
-  podIdentity,
-  policies,
-  policyBindings,
-  type PolicyObject,
-  type RoleObject,
-} from './lease/fence.ts';
-export { installFence, whoAmI } from './lease/install.ts';
-export { type Lease, leases } from './lease/lease.ts';
-export { type FenceState, probeFence } from './lease/probe.ts';
-export { LeaseTerm, SoleTerm, type Term } from './lease/term.ts';
-export { awaitFence, type FencingOptions } from './manager/fencing.ts';
-export { answerHealth, type Check, type HealthAnswer, type HealthSource } from './manager/health.ts';
-export { Manager, type ManagerOptions, type ManagerPorts } from './manager/manager.ts';
-export { type HealthServer, type ServeOptions, serveHealth } from './manager/serve.ts';
-export { type Counter, type Gauge, type Histogram, type Labels, type Reading, Registry } from './metrics/registry.ts';
-export { RuntimeMetrics } from './metrics/runtime-metrics.ts';
