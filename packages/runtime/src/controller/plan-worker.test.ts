@@ -134,11 +134,21 @@ test('what failed or was stale stops the plan, is told, and comes back with back
   await it.end();
 });
 
+test('what was not done keeps what comes after it from being started', async () => {
+  const it = setUp(async ({ to }) => (to === 1 ? failed('NO_ROOM', 'disk full') : done), {
+    plan: () => ({ commands: [resize(1), resize(2)] }),
+  });
+  it.api.put('things', 'a', {});
+  await it.advance(1);
+  assert.deepEqual([...new Set(it.started)], ['ns/a 1']);
+  await it.end();
+});
+
 test('a command without effect is repeated ever more slowly', async () => {
   const it = setUp(async () => done);
   it.api.put('things', 'a', { size: 1 });
   await it.advance(10_000);
-  assert.ok(it.started.length >= 5 && it.started.length < 20, `${it.started.length}`);
+  assert.ok(it.started.length >= 4 && it.started.length < 8, `${it.started.length}`);
   await it.end();
 });
 
@@ -241,5 +251,55 @@ test('with an observer: the plan sees what it saw, a change makes it look anew, 
   await it.advance(25_000);
   assert.equal(it.world.get('ns/a'), 2);
   assert.deepEqual(it.started, ['ns/a 2', 'ns/a 2']);
+  await it.end();
+});
+
+test('with an observer: what was seen before the last change is unknown, also when it is seen no other way', async () => {
+  const seen: string[] = [];
+  let isSlow = false;
+  const it = setUp(
+    async (command, world, key) => {
+      isSlow = true;
+      return obey(command, world, key);
+    },
+    {
+      observe: undefined as never,
+      plan: ({ spec }, observed) => {
+        seen.push(observed.known ? `${observed.value}` : 'unknown');
+        if (!observed.known) return { commands: [], waitingFor: [{ reason: 'Unobserved', message: '', subjects: [] }] };
+        return observed.value === spec?.size ? reached : { commands: [resize(spec?.size ?? 0)] };
+      },
+    },
+    {
+      observe: {
+        everyMs: 60_000,
+        observe: async ({ metadata }, signal) => {
+          if (isSlow) await it.clock.sleep(3_000, signal);
+          return it.world.get(`ns/${metadata.name}`) ?? 0;
+        },
+      },
+    },
+  );
+  it.api.put('things', 'a', { size: 2 });
+  await it.advance(1_000);
+  assert.equal(it.world.get('ns/a'), 2);
+  seen.length = 0;
+  it.api.put('things', 'a', { size: 3 });
+  await it.advance(500);
+  assert.deepEqual(seen, ['unknown'], 'not 0, which is what it was before');
+  await it.advance(10_000);
+  assert.equal(it.world.get('ns/a'), 3);
+  await it.end();
+});
+
+test('with an observer: a command without effect is repeated, ever more slowly, although nothing new is seen', async () => {
+  const it = setUp(
+    async () => done,
+    { observe: undefined as never },
+    { observe: { everyMs: 600_000, observe: async () => 0 } },
+  );
+  it.api.put('things', 'a', { size: 2 });
+  await it.advance(60_000);
+  assert.ok(it.started.length >= 4 && it.started.length < 10, `${it.started.length}`);
   await it.end();
 });

@@ -3,6 +3,7 @@
  * every turn; what it says is in the status, so that people can read why nothing, or what, is happening.
  */
 import type { KubeObject, Stored } from '@reeve/kube';
+import { type BackoffOptions, backoffMs } from '../backoff/backoff.ts';
 import type { Command, Outcome } from '../command/command.ts';
 import { type Executor, isHandle } from '../command/executor.ts';
 import { type Condition, setConditions } from '../conditions/conditions.ts';
@@ -47,14 +48,19 @@ export interface PlanHost<T extends KubeObject> {
   /** The observer is to look soon. True if there is one, which then wakes the key. */
   nudge(key: string): boolean;
   wake(key: string): void;
+  /** Uniform in [0, 1). */
+  random(): number;
 }
+
+/** A command without effect is repeated ever more slowly. */
+const repeatBackoff: BackoffOptions = { baseMs: 1_000, factor: 2, capMs: 300_000, jitter: 0.2 };
 
 export class PlanWorker<T extends KubeObject, O, C extends Command> {
   readonly #options: PlanOptions<T, O, C>;
   readonly #host: PlanHost<T>;
   readonly #table: InFlightTable<C>;
-  /** Commands that the last turn saw done: asked for again, they have no effect, and a loop must not be hot. */
-  readonly #done = new Map<string, ReadonlySet<string>>();
+  /** Commands that were done last: asked for again, they had no effect, and a loop must not be hot. */
+  readonly #done = new Map<string, { readonly texts: ReadonlySet<string>; readonly repeats: number }>();
 
   constructor(options: PlanOptions<T, O, C>, host: PlanHost<T>) {
     this.#options = options;
@@ -66,6 +72,8 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
     const { key, object, signal } = work;
     const ended = this.#table.takeEnded(key);
     const observed = await this.#observe(work);
+    // Changed since it was looked at, or never looked at: then soon, and the key is woken.
+    if (!observed.known && !this.#options.observe) this.#host.nudge(key);
     signal.throwIfAborted();
     const plan = this.#options.plan(object, observed, work.now(), this.#table.of(key));
     const started = await this.#execute(work, plan);
@@ -140,16 +148,25 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
     } as unknown as StatusOf<T>;
   }
 
+  /** How often in a row something was done that had been done before. */
+  #repeats(key: string, outcomes: Turn<T, O, C>['outcomes']): number {
+    const texts = new Set(outcomes.map(({ command }) => canonicalJson(command)));
+    const before = this.#done.get(key);
+    const isRepeated = before !== undefined && [...texts].some((text) => before.texts.has(text));
+    const repeats = isRepeated ? before.repeats + 1 : 0;
+    this.#done.set(key, { texts, repeats });
+    return repeats;
+  }
+
   #verdict(key: string, { plan, outcomes }: Turn<T, O, C>, isPaused: boolean): Verdict {
-    const done = new Set(outcomes.map(({ command }) => canonicalJson(command)));
-    const isRepeated = [...done].some((text) => this.#done.get(key)?.has(text));
-    this.#done.set(key, done);
     if (outcomes.some(({ outcome }) => outcome.status !== 'done')) return retry;
     if (outcomes.length > 0) {
-      const looks = this.#host.nudge(key) && !this.#options.observe;
-      if (isRepeated) return retry;
-      return looks ? finished : again;
+      const repeats = this.#repeats(key, outcomes);
+      if (repeats > 0) return requeueAfter(backoffMs(repeats, repeatBackoff, this.#host.random()));
+      const isObserved = this.#host.nudge(key);
+      return isObserved && !this.#options.observe ? finished : again;
     }
+    if (isReached(plan)) this.#done.delete(key);
     if (plan.wakeAt !== undefined) return wakeAt(plan.wakeAt);
     // Paused: the change of the spec wakes it. Reached: nothing to wait for.
     if (isPaused || isReached(plan)) return finished;

@@ -150,6 +150,7 @@ export class WorkRun implements KindListener {
       change: <R>(key: string, work: () => Promise<R>) => this.#kind.changes.change(key, work),
       nudge: (key: string) => this.#kind.nudge(key),
       wake: (key: string) => this.#kind.wake(key),
+      random: () => this.#environment.random.next(),
     };
   }
 

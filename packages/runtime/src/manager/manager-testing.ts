@@ -1,4 +1,5 @@
 /** A manager on the API server for tests, with a kind `Thing` and its children. */
+import assert from 'node:assert/strict';
 import { type KubeObject, resource } from '@reeve/kube';
 import type { Condition } from '../conditions/conditions.ts';
 import type { Runnable } from '../controller/controller.ts';
@@ -63,13 +64,18 @@ export function start(
       await clock.advance(ms);
       await rest();
     },
-    /** Ends in order; whatever it takes on the clock. */
-    async end() {
+    /** Ends in order; whatever it takes on the clock. What a reconcile threw was a failed assertion, unless it was meant to. */
+    async end(meant = /^$/) {
       stop.abort();
       await rest();
       await clock.advance(40_000);
       await running;
       await rest();
+      const bugs = lines.filter((line) => line.startsWith('a reconcile failed') && line.includes('"INTERNAL"'));
+      assert.deepEqual(
+        bugs.filter((line) => !meant.test(line)),
+        [],
+      );
     },
   };
 }
