@@ -57,19 +57,18 @@ function world() {
     { election: { namespace: 'ns', name: 'leader', leaseMs: 30_000, renewMs: 20_000, retryMs: 8_000 } },
   );
   const { api } = it;
-  const next = () => faults.shift();
+  /** True once for each time it was asked for. */
+  const strikes = (fault: string) => faults[0] === fault && faults.shift() !== undefined;
   api.admit = (request, what) => {
-    if (request.method === 'GET' || what.includes('leases')) {
-      if (what.includes('leases') && faults[0] === 'lose-lease') throw new Refusal(503, 'ServiceUnavailable');
-      return;
-    }
-    if (faults[0] === 'refuse') throw new Refusal(500, (next(), 'InternalError'));
-    if (faults[0] === 'conflict') throw new Refusal(409, (next(), 'Conflict'));
+    if (what.includes('leases') && faults[0] === 'lose-lease') throw new Refusal(503, 'ServiceUnavailable');
+    if (request.method === 'GET' || what.includes('leases')) return;
+    if (strikes('refuse')) throw new Refusal(500, 'InternalError');
+    if (strikes('conflict')) throw new Refusal(409, 'Conflict');
   };
   api.answering = async (what) => {
     if (what.includes('leases')) return;
-    if (faults[0] === 'lose') throw new Error((next(), 'connection reset'));
-    if (faults[0] === 'delay') return void (next(), await it.clock.sleep(300));
+    if (strikes('lose')) throw new Error('connection reset');
+    if (strikes('delay')) await it.clock.sleep(300);
   };
   return { ...it, faults, cleanedUp, worked };
 }
