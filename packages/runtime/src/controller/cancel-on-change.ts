@@ -7,7 +7,8 @@ export type CancelRule<P> = (event: ResourceEvent<P>) => CancelReason | undefine
 
 /** Gone or going: `deleted`; another spec: `superseded`. A change of status, labels or annotations cancels nothing. */
 export function cancelOnChange(event: ResourceEvent<KubeObject>): CancelReason | undefined {
-  if (event.change === 'removed') return 'deleted';
+  // What runs for an object that is known to be going is its clean-up, and this is the end of it.
+  if (event.change === 'removed') return event.object.metadata.deletionTimestamp === undefined ? 'deleted' : undefined;
   if (event.change === 'added' || !event.previous) return undefined;
   const { metadata: before } = event.previous;
   const { metadata: after } = event.object;

@@ -35,7 +35,9 @@ export async function guardDeletion(
     // Cancelled work may have stopped in the middle, whatever it returned.
     signal.throwIfAborted();
     const left = await changeFinalizers(api, object, removePatch, finalizer.name, signal);
-    if (left) of.cache.wrote(left as Stored<KubeObject>);
+    // With the last finalizer the object goes: another run before the watch tells must not clean up again.
+    if (left?.metadata.finalizers?.length) of.cache.wrote(left as Stored<KubeObject>);
+    else of.cache.deleted(keyOf(object), object.metadata.uid);
     return finished;
   }
   if (hasFinalizer(object, finalizer.name)) return act(contextOf(object));

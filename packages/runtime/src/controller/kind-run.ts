@@ -32,7 +32,10 @@ interface Observation {
 
 export class KindRun implements AsyncDisposable {
   readonly of: AnyReflection;
+  /** Around writes of a status: their events are nobody's business. */
   readonly quiet: QuietWrites<Stored<KubeObject>>;
+  /** Around what an owner writes: it knows, and need not be woken. */
+  readonly echo: QuietWrites<Stored<KubeObject>>;
   readonly changes = new Changes();
   readonly hotLoop: HotLoop;
   readonly listeners: KindListener[] = [];
@@ -67,6 +70,13 @@ export class KindRun implements AsyncDisposable {
     this.quiet = new QuietWrites(
       (event) => this.#deliver(event),
       () => metrics.quietEvents.add({ controller: around.controller }),
+    );
+    this.echo = new QuietWrites(
+      (event) => {
+        for (const owner of this.#owners(event)) this.#target?.wake(owner);
+      },
+      undefined,
+      ['added', 'changed'],
     );
     this.#observers = around.observe && this.#observersOf(around.observe);
   }
@@ -122,7 +132,7 @@ export class KindRun implements AsyncDisposable {
       this.#awaited.delete(key);
     }
     this.#route(event);
-    for (const owner of this.#owners(event)) this.#target?.wake(owner);
+    this.echo.take(event);
   }
 
   #route(event: Seen): void {

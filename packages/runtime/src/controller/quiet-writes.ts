@@ -1,5 +1,5 @@
 /**
- * Own status writes wake nobody. The watch may tell of a write before its answer is here, so what comes meanwhile is kept until the
+ * Own writes wake nobody: those of the status not their key, those of a child not its owner. The watch may tell of a write before its answer is here, so what comes meanwhile is kept until the
  * answer names the version: exactly that state is our own, everything else is passed on.
  */
 import type { ResourceEvent } from '../resource/resource.ts';
@@ -13,13 +13,20 @@ interface Writing<P> {
 export class QuietWrites<P> {
   readonly #deliver: (event: ResourceEvent<P>) => void;
   readonly #hushed: ((event: ResourceEvent<P>) => void) | undefined;
+  readonly #changes: readonly ResourceEvent<P>['change'][];
   readonly #writing = new Map<string, Writing<P>>();
   /** Versions of own writes whose events are still to come. */
   readonly #versions = new Map<string, Set<string>>();
 
-  constructor(deliver: (event: ResourceEvent<P>) => void, hushed?: (event: ResourceEvent<P>) => void) {
+  /** `changes`: which of them an own write can be. */
+  constructor(
+    deliver: (event: ResourceEvent<P>) => void,
+    hushed?: (event: ResourceEvent<P>) => void,
+    changes: readonly ResourceEvent<P>['change'][] = ['changed'],
+  ) {
     this.#deliver = deliver;
     this.#hushed = hushed;
+    this.#changes = changes;
   }
 
   /** Every event goes through here, in order. */
@@ -55,10 +62,11 @@ export class QuietWrites<P> {
     if (!versions) return this.#deliver(event);
     const version = versionOf(event.object);
     // In a list somebody else's change may hide before our own, so only what a watch told counts.
-    const isOwn = event.change === 'changed' && !event.listed && version !== undefined && versions.has(version);
+    const canBeOwn = this.#changes.includes(event.change) && !event.listed;
+    const isOwn = canBeOwn && version !== undefined && versions.has(version);
     // Events come in order: what this one has reached will not come any more. A write that changed nothing never came.
     for (const one of versions) if (hasReached(version, one)) versions.delete(one);
-    if (event.listed || event.change !== 'changed' || versions.size === 0) this.#versions.delete(event.key);
+    if (!canBeOwn || versions.size === 0) this.#versions.delete(event.key);
     if (isOwn) this.#hushed?.(event);
     else this.#deliver(event);
   }

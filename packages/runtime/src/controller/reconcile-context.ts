@@ -43,7 +43,7 @@ export function reconcileContext(given: Given, around: Around): Reconcile<KubeOb
     apply: (of, child, options = {}) => writer.apply(kind.of, object, of, child, options, signal),
     remove: (of, child, options = {}) => writer.remove(kind.of, object, of, child, { ...options, signal }),
     status: async (status) => {
-      const isWritten = await writer.status(kind.of, object, status, kind.quiet, signal);
+      const isWritten = await writer.status(kind.of, object, status, signal);
       if (!isWritten) metrics.statusSkips.add({ controller: around.controller });
       return isWritten;
     },

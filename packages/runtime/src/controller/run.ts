@@ -46,7 +46,8 @@ export class ControllerRun {
       this.#queues[queueName] = queue;
       this.#endings.push(metrics.watch({ controller: name, name: fullName, stats: () => queue.stats() }));
     }
-    const writer = new Writer(environment.api, name, parts.reflections);
+    const quietOf = (of: AnyReflection) => this.#kinds.get(of) as KindRun;
+    const writer = new Writer(environment.api, name, parts.reflections, quietOf);
     for (const reflection of parts.reflections) {
       const target = reflection.wakes && this.#kinds.get(reflection.wakes.target);
       const observe = parts.observers.find(({ of }) => of === reflection);

@@ -7,13 +7,18 @@ import { isStatus } from '@reeve/kube';
 import { Gate } from '../cache/gate.ts';
 import { type Api, type Kind, kindName } from '../client/api.ts';
 import { canonicalJson, digest } from '../digest/digest.ts';
+import { ReeveError } from '../errors/errors.ts';
+import { failureOf } from '../reflector/port.ts';
 import { type DeepReadonly, keyOf } from '../resource/resource.ts';
 import type { ChildOptions } from './context.ts';
 import { ownerReference } from './owner.ts';
 import type { AnyReflection } from './parts.ts';
-import type { QuietWrites } from './quiet-writes.ts';
+import type { KindRun } from './kind-run.ts';
 
 type Owner = DeepReadonly<Stored<KubeObject>>;
+
+/** A status write that meets a newer version reads it and tries again. */
+const MOST_TRIES = 4;
 
 interface Applied {
   readonly digest: string;
@@ -25,15 +30,22 @@ export class Writer {
   readonly #api: Api;
   readonly #manager: string;
   readonly #reflections: readonly AnyReflection[];
+  readonly #quietOf: (of: AnyReflection) => Pick<KindRun, 'quiet' | 'echo'>;
   /** What was applied last, and the version that it led to. */
   readonly #applied = new Map<string, Applied>();
   /** The status that was written last: what it had and the new one has not must be taken away once. */
   readonly #statuses = new Map<string, string>();
 
-  constructor(api: Api, manager: string, reflections: readonly AnyReflection[]) {
+  constructor(
+    api: Api,
+    manager: string,
+    reflections: readonly AnyReflection[],
+    quietOf: (of: AnyReflection) => Pick<KindRun, 'quiet' | 'echo'>,
+  ) {
     this.#api = api;
     this.#manager = manager;
     this.#reflections = reflections;
+    this.#quietOf = quietOf;
   }
 
   reflectionOf(kind: Kind<KubeObject>): AnyReflection | undefined {
@@ -60,19 +72,27 @@ export class Writer {
     const childKey = keyOf(wanted);
     const memory = idOf(kind, childKey);
     const named = digest(wanted);
-    const cache = this.reflectionOf(kind)?.cache;
-    const present = cache?.get(childKey);
+    const reflection = this.reflectionOf(kind);
+    const present = reflection?.cache.get(childKey);
     const before = this.#applied.get(memory);
     if (present && before?.digest === named && before.version === present.metadata.resourceVersion) {
       return present as DeepReadonly<Stored<C>>;
     }
-    const api = this.#api.resource(kind, namespace);
-    const answer = await api.apply(wanted, { fieldManager: this.#manager, force, signal });
-    this.#applied.set(memory, { digest: named, version: answer.metadata.resourceVersion });
-    if (cache) {
-      cache.wrote(answer);
-      this.gate.expect(idOf(of.kind, keyOf(owner)), cache, childKey, answer.metadata.resourceVersion);
-    }
+    const write = async (): Promise<Stored<C>> => {
+      const api = this.#api.resource(kind, namespace);
+      const answer = await api.apply(wanted, { fieldManager: this.#manager, force, signal });
+      this.#applied.set(memory, { digest: named, version: answer.metadata.resourceVersion });
+      return answer;
+    };
+    if (!reflection) return (await write()) as DeepReadonly<Stored<C>>;
+    let answer: Stored<C> | undefined;
+    await this.#quietOf(reflection).echo.during(childKey, async () => {
+      answer = await write();
+      reflection.cache.wrote(answer);
+      const { resourceVersion } = answer.metadata;
+      this.gate.expect(idOf(of.kind, keyOf(owner)), reflection.cache, childKey, resourceVersion);
+      return resourceVersion;
+    });
     return answer as DeepReadonly<Stored<C>>;
   }
 
@@ -96,13 +116,7 @@ export class Writer {
   }
 
   /** False if the status says so already. */
-  async status(
-    of: AnyReflection,
-    object: Owner,
-    status: object,
-    quiet: QuietWrites<Stored<KubeObject>>,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async status(of: AnyReflection, object: Owner, status: object, signal: AbortSignal): Promise<boolean> {
     const key = keyOf(object);
     const memory = idOf(of.kind, key);
     const present = statusOf(of.cache.get(key)) ?? {};
@@ -110,22 +124,44 @@ export class Writer {
     // Others may own parts of the status: then ours must be in it, and must be what we wrote last.
     const named = digest(status);
     if (this.#statuses.get(memory) === named && covers(present, status)) return false;
-    const { name, namespace, uid } = object.metadata;
-    const api = this.#api.resource(of.kind, namespace);
-    // With the uid: the status of a predecessor must not land on an object that only has its name.
-    const wanted = { metadata: { name, ...(namespace !== undefined && { namespace }), uid }, status };
-    await quiet.during(key, async () => {
-      const answer = await api.apply(wanted, {
-        subresource: 'status',
-        fieldManager: this.#manager,
-        force: true,
-        signal,
-      });
+    await this.#quietOf(of).quiet.during(key, async () => {
+      const answer = await this.#writeStatus(of, object, status, signal);
       of.cache.wrote(answer);
       return answer.metadata.resourceVersion;
     });
     this.#statuses.set(memory, named);
     return true;
+  }
+
+  /**
+   * The status of a predecessor must not land on an object that only has its name. A server ignores the uid in a status write, so the
+   * version says which object is meant; that it grew since is no reason not to write.
+   */
+  async #writeStatus(
+    of: AnyReflection,
+    object: Owner,
+    status: object,
+    signal: AbortSignal,
+  ): Promise<Stored<KubeObject>> {
+    const { name, namespace, uid } = object.metadata;
+    const api = this.#api.resource(of.kind, namespace);
+    let current: { readonly metadata: { readonly uid: string; readonly resourceVersion: string } } | undefined;
+    current = of.cache.get(keyOf(object));
+    for (let tries = 1; ; tries++) {
+      if (current?.metadata.uid !== uid) {
+        const message = `${of.kind.kind} ${keyOf(object)} is gone, or another one has its name`;
+        throw new ReeveError('OBJECT_REPLACED', message, { subjects: [keyOf(object)] });
+      }
+      const { resourceVersion } = current.metadata;
+      const metadata = { name, ...(namespace !== undefined && { namespace }), resourceVersion };
+      const options = { subresource: 'status', fieldManager: this.#manager, force: true, signal };
+      try {
+        return await api.apply({ metadata, status } as KubeObject & { metadata: { name: string } }, options);
+      } catch (error) {
+        if (tries >= MOST_TRIES || failureOf(error).status !== 409) throw error;
+      }
+      current = await api.find(name, { signal });
+    }
   }
 
   /** An object is gone: nothing of it is remembered. */

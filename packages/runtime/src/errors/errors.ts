@@ -137,6 +137,10 @@ export const runtimeErrors = {
     meaning: 'Work on an object failed in a way that trying again does not mend.',
     remedy: 'Change the object: its key runs again then.',
   },
+  OBJECT_REPLACED: {
+    meaning: 'A status was about to be written for an object that is gone; perhaps another one has its name.',
+    remedy: 'Nothing: the key runs again, with what is there now.',
+  },
   FINALIZER_BLOCKED: {
     meaning: 'An object is being deleted, and what must happen before cannot be done.',
     remedy: 'The condition FinalizerBlocked says why. It is tried again; nothing is left behind.',

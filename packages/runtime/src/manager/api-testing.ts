@@ -116,7 +116,9 @@ export class TestApi {
     const after = request.method === 'PUT' ? (body as Body) : patched(before, body, type, subresource);
     after.metadata = { ...before?.metadata, ...after.metadata, ...(namespace && { namespace }) };
     const wanted = body?.metadata;
-    if (wanted?.uid !== undefined && before && wanted.uid !== before.metadata.uid) throw new Refusal(409, 'Conflict');
+    // As the real one does: nobody looks at the uid of a status write.
+    const isOther = wanted?.uid !== undefined && before && wanted.uid !== before.metadata.uid;
+    if (isOther && subresource !== 'status') throw new Refusal(409, 'Conflict');
     if (wanted?.resourceVersion !== undefined && wanted.resourceVersion !== before?.metadata.resourceVersion) {
       throw new Refusal(409, 'Conflict');
     }
