@@ -386,6 +386,31 @@ test('missing CRD at start: children of a kind that is not installed are not tak
   await it.end();
 });
 
+test('label-selector exits: what is no longer watched is not taken for gone: the server is asked', async () => {
+  const told: string[] = [];
+  const it = start([
+    thingController({
+      labelSelector: 'app=x',
+      reconcile: async () => undefined,
+      gone: async ({ key, isGone }) => void told.push(`${key} ${await isGone()}`),
+    }),
+  ]);
+  it.api.put('things', 'left', {});
+  it.api.put('things', 'deleted', {});
+  await it.advance(100);
+  // Deleted as far as the watch tells; the one lives on under other labels.
+  const left = it.api.object('things', 'ns/left');
+  it.api.admit = (request, what) => {
+    if (request.method === 'GET' && what.endsWith('things/left'))
+      it.api.kind('things').objects.set('ns/left', left as never);
+  };
+  it.api.kind('things').drop('ns/left');
+  it.api.delete('things', 'deleted');
+  await it.advance(100);
+  assert.deepEqual(told.sort(), ['ns/deleted true', 'ns/left false']);
+  await it.end();
+});
+
 test('a route that throws loses no later event, and a refusal of the server is retried', async () => {
   const runs: string[] = [];
   const it = start([

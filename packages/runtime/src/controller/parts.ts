@@ -46,6 +46,14 @@ export interface FinalizerOptions<T extends KubeObject> {
   finalize(work: Reconcile<T>): Promise<Verdict | undefined | void>;
 }
 
+/** What is known of an object that is not there: not much. */
+export interface Absent {
+  readonly key: string;
+  readonly signal: AbortSignal;
+  /** Asks the server. False if it lives on and only no longer matches what is watched: then nothing of it may be destroyed. */
+  isGone(): Promise<boolean>;
+}
+
 export interface WorkOptions<T extends KubeObject, O = unknown, C extends Command = Command> {
   /** The kind whose keys these are. */
   readonly of: Reflection<T>;
@@ -62,8 +70,8 @@ export interface WorkOptions<T extends KubeObject, O = unknown, C extends Comman
   reconcile?(work: Reconcile<T, O>): Promise<Verdict | undefined | void>;
   /** … or a plan: observe, plan, execute, write the status. */
   readonly plan?: PlanOptions<T, O, C>;
-  /** The object is not in the cache. It may live on and no longer match: read it before destroying anything. */
-  gone?(key: string, signal: AbortSignal): Promise<void>;
+  /** The object is not in the cache. */
+  gone?(absent: Absent): Promise<void>;
 }
 
 export interface ObserveOptions<T extends KubeObject, O> {

@@ -116,7 +116,7 @@ export class WorkRun implements KindListener {
     if (!object) {
       if (!of.cache.isSynced) throw notSynced(kindName(of.kind));
       this.#writer.forget(of.kind, key);
-      await this.#work.gone?.(key, signal);
+      await this.#work.gone?.({ key, signal, isGone: () => this.#isGone(key, signal) });
       return finished;
     }
     this.#watchHeat(key, object.metadata.generation);
@@ -125,6 +125,13 @@ export class WorkRun implements KindListener {
     const { finalizer } = this.#work;
     if (!finalizer) return this.#act(context(object));
     return guardDeletion(finalizer, object, this.#around(), context, (guarded) => this.#act(guarded), signal);
+  }
+
+  async #isGone(key: string, signal: AbortSignal): Promise<boolean> {
+    const slash = key.indexOf('/');
+    const { kind } = this.#kind.of;
+    const api = this.#environment.api.resource(kind, slash < 0 ? undefined : key.slice(0, slash));
+    return (await api.find(key.slice(slash + 1), { signal })) === undefined;
   }
 
   #act(context: Reconcile<KubeObject>): Promise<Verdict | undefined | void> {

@@ -21,6 +21,7 @@ export {
 export type { Log } from '../controller/environment.ts';
 export { HotLoop, type HotLoopOptions } from '../controller/hot-loop.ts';
 export type {
+  Absent,
   FinalizerOptions,
   Mapping,
   ObserveOptions,
