@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Condition } from '../conditions/conditions.ts';
 import { controller } from '../controller/controller.ts';
 import { Refusal } from '../manager/api-testing.ts';
-import { start, type Thing, things } from '../manager/manager-testing.ts';
+import { parts, rest, start, type Thing, things } from '../manager/manager-testing.ts';
 import { requeueAfter, type Verdict } from '../queue/verdict.ts';
 import { addPatch, blockedCondition, removePatch, roughAge } from './finalizer.ts';
 
@@ -138,6 +138,40 @@ test('finalizer leak: when it cannot be put on, nothing is done for the object',
   await it.advance(10_000);
   assert.deepEqual(it.runs, []);
   await it.end();
+});
+
+test('the clean-up runs once, whether the watch tells the end of the object before the answer or long after', async () => {
+  for (const isWatchFast of [true, false]) {
+    let cleanUps = 0;
+    const it = start([
+      controller<Thing>({
+        name: 'things',
+        kind: things,
+        owns: [parts],
+        finalizer: {
+          name,
+          finalize: async ({ children, remove }) => {
+            cleanUps++;
+            it.api.kind('things').isHalfOpen = !isWatchFast;
+            // The end of the child wakes its owner, which is still there as far as the watch tells.
+            for (const child of children(parts)) await remove(parts, child);
+          },
+        },
+        reconcile: async ({ apply }) => void (await apply(parts, { metadata: { name: 'p' }, spec: {} })),
+      }),
+    ]);
+    it.api.put('things', 'a', {});
+    await it.advance(500);
+    if (isWatchFast) it.api.answering = () => rest();
+    it.api.delete('things', 'a');
+    await it.advance(500);
+    await it.advance(2_000);
+    assert.equal(it.api.object('things', 'ns/a'), undefined);
+    assert.equal(cleanUps, 1, `the watch is ${isWatchFast ? 'fast' : 'slow'}`);
+    const cancels = it.lines.filter((line) => line.includes('cancelled'));
+    assert.deepEqual(cancels, [], 'the end of the object is no reason to cancel what ends it');
+    await it.end();
+  }
 });
 
 test('patches test what they rest on and never replace the list', () => {
