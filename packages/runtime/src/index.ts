@@ -1,4 +1,7 @@
-/** @packageDocumentation The blocks of the controller runtime. Each can be used alone. */
+/**
+ * @packageDocumentation The blocks of the controller runtime. Each can be used alone. Controllers and the manager, which bring a Kubernetes
+ * client along, are in `@reeve/runtime/manager`.
+ */
 export { type BackoffOptions, backoffMs, queueBackoff, reflectorBackoff } from './backoff/backoff.ts';
 export {
   type Command,
@@ -67,3 +70,13 @@ export { Observer, type ObserverOptions, type ObserverPorts } from './observer/o
 export { Observers } from './observer/observers.ts';
 export { Cancelled, type CancelReason } from './worker/cancelled.ts';
 export { type Work, type WorkerOptions, Workers } from './worker/workers.ts';
+export {
+  type Condition,
+  conditionOf,
+  microTimestamp,
+  type NewCondition,
+  setCondition,
+  setConditions,
+  timestamp,
+  withoutCondition,
+} from './conditions/conditions.ts';

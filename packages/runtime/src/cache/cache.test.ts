@@ -195,3 +195,19 @@ test('bytes grow with what is held and shrink with it', () => {
   cache.replace([big(0)], '400');
   assert.ok(cache.bytes < 2_000, String(cache.bytes));
 });
+
+test('an index can be added later, by those who come to share the cache; the same one twice is one', () => {
+  const cache = new ResourceCache<Thing>({ scope });
+  cache.replace([thing('a', 1, { color: 'red' }), thing('b', 2, { color: 'blue' })], '2');
+  const byColor = ({ spec }: { readonly spec?: { readonly color?: string } }) => (spec?.color ? [spec.color] : []);
+  cache.addIndex('color', byColor);
+  cache.addIndex('color', byColor);
+  assert.deepEqual(
+    cache.byIndex('color', 'red').map(({ metadata }) => metadata.name),
+    ['a'],
+  );
+  cache.apply(thing('b', 3, { color: 'red' }));
+  assert.equal(cache.byIndex('color', 'red').length, 2);
+  assert.equal(cache.byIndex('color', 'blue').length, 0);
+  assert.throws(() => cache.addIndex('color', () => []), { code: 'CACHE_INDEX_TWICE' });
+});

@@ -111,6 +111,21 @@ export class ResourceCache<T extends Resource, P = T> {
     return found;
   }
 
+  hasIndex(index: string): boolean {
+    return this.#indexes.has(index);
+  }
+
+  /** One more index, for those who come to share the cache later. Two functions under one name are an error. */
+  addIndex(index: string, termsOf: IndexFunction<DeepReadonly<P>>): void {
+    const known = this.#indexes.functionOf(index);
+    if (known === termsOf) return;
+    if (known)
+      throw new ReeveError('CACHE_INDEX_TWICE', `the cache of ${this.scope.kind} has an index ${index} already`);
+    // The first index is the first who wants to know what it was told of each key.
+    if (this.#indexes.isEmpty) for (const key of this.keys()) this.#indexed.set(key, this.get(key) as DeepReadonly<P>);
+    this.#indexes.add(index, termsOf, this.#indexed);
+  }
+
   /** The watch told an object's new state. Empty if that is old news. */
   apply(object: T): readonly ResourceEvent<P>[] {
     const key = keyOf(object);

@@ -2,12 +2,25 @@
 export type IndexFunction<P> = (value: P) => readonly string[];
 
 export class Indexes<P> {
-  readonly #functions: Readonly<Record<string, IndexFunction<P>>>;
+  readonly #functions: Map<string, IndexFunction<P>>;
   readonly #keys = new Map<string, Map<string, Set<string>>>();
 
   constructor(functions: Readonly<Record<string, IndexFunction<P>>>) {
-    this.#functions = functions;
-    for (const name of Object.keys(functions)) this.#keys.set(name, new Map());
+    this.#functions = new Map(Object.entries(functions));
+    for (const name of this.#functions.keys()) this.#keys.set(name, new Map());
+  }
+
+  /** The function of an index, to tell whether two who want one of the same name mean the same. */
+  functionOf(index: string): IndexFunction<P> | undefined {
+    return this.#functions.get(index);
+  }
+
+  /** One more, filled with what is there. */
+  add(index: string, termsOf: IndexFunction<P>, values: Iterable<readonly [key: string, value: P]>): void {
+    this.#functions.set(index, termsOf);
+    const byTerm = new Map<string, Set<string>>();
+    this.#keys.set(index, byTerm);
+    for (const [key, value] of values) put(byTerm, key, [], termsOf(value));
   }
 
   get isEmpty(): boolean {
@@ -24,21 +37,24 @@ export class Indexes<P> {
 
   /** `before` is what was indexed under this key so far. */
   update(key: string, before: P | undefined, after: P | undefined): void {
-    for (const [name, termsOf] of Object.entries(this.#functions)) {
-      const byTerm = this.#keys.get(name) as Map<string, Set<string>>;
+    for (const [name, termsOf] of this.#functions) {
       const old = before === undefined ? [] : termsOf(before);
       const fresh = after === undefined ? [] : termsOf(after);
-      for (const term of old) {
-        if (fresh.includes(term)) continue;
-        const keys = byTerm.get(term);
-        keys?.delete(key);
-        if (keys?.size === 0) byTerm.delete(term);
-      }
-      for (const term of fresh) {
-        const keys = byTerm.get(term);
-        if (keys) keys.add(key);
-        else byTerm.set(term, new Set([key]));
-      }
+      put(this.#keys.get(name) as Map<string, Set<string>>, key, old, fresh);
     }
+  }
+}
+
+function put(byTerm: Map<string, Set<string>>, key: string, old: readonly string[], fresh: readonly string[]): void {
+  for (const term of old) {
+    if (fresh.includes(term)) continue;
+    const keys = byTerm.get(term);
+    keys?.delete(key);
+    if (keys?.size === 0) byTerm.delete(term);
+  }
+  for (const term of fresh) {
+    const keys = byTerm.get(term);
+    if (keys) keys.add(key);
+    else byTerm.set(term, new Set([key]));
   }
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 /** JSON with sorted keys: equal values give equal text. Undefined members are left out, as in JSON. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
+    if (typeof inner === 'bigint') return `${inner}n`; // an integer of the client that a number cannot hold
     if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner;
     const source = inner as Record<string, unknown>;
     const sorted = Object.create(null) as Record<string, unknown>;

@@ -22,11 +22,22 @@ export class ReeveError extends Error {
   }
 }
 
-/** Any thrown thing as a ReeveError; what is not one of ours becomes INTERNAL. */
+/**
+ * Any thrown thing as a ReeveError; what is not one of ours becomes INTERNAL. The client's errors have the same shape and another
+ * class (docs/designs/0004-kube-client.md): they keep their code.
+ */
 export function asReeveError(error: unknown): ReeveError {
   if (error instanceof ReeveError) return error;
   const message = error instanceof Error ? error.message : String(error);
-  return new ReeveError('INTERNAL', message, { cause: error });
+  if (!hasShape(error)) return new ReeveError('INTERNAL', message, { cause: error });
+  return new ReeveError(error.code, message, { subjects: error.subjects, cause: error });
+}
+
+/** Codes of the system (ENOENT) have no subjects, so they are not taken for ours. */
+function hasShape(error: unknown): error is Error & { readonly code: string; readonly subjects: readonly string[] } {
+  if (!(error instanceof Error)) return false;
+  const { code, subjects } = error as { code?: unknown; subjects?: unknown };
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]+$/.test(code) && Array.isArray(subjects);
 }
 
 export const runtimeErrors = {
@@ -66,6 +77,14 @@ export const runtimeErrors = {
     meaning: 'An index was asked for that the cache does not have.',
     remedy: 'Name the index in the options of the cache.',
   },
+  CACHE_INDEX_TWICE: {
+    meaning: 'Two controllers that share a cache want different indexes under one name.',
+    remedy: 'Give one of them another name, or use the same function.',
+  },
+  CACHE_NOT_SYNCED: {
+    meaning: 'Objects were asked for before their kind has been listed: not known is not absent.',
+    remedy: 'Nothing: it is tried again. If it stays, the kind is not installed or may not be listed.',
+  },
   REFLECTOR_OPTIONS: {
     meaning: 'A reflector was given a limit or a backoff that would hurt the API server or end healthy watches.',
     remedy: 'Leave the option out, or choose what the message allows.',
@@ -89,6 +108,42 @@ export const runtimeErrors = {
   OBSERVER_STOPPED: {
     meaning: 'An observation was given up because its resource is no longer observed.',
     remedy: 'Nothing.',
+  },
+  NOT_LEADING: {
+    meaning: 'A write was refused before it was sent: the term in which it was decided is over, or its lease is.',
+    remedy: 'Nothing: whoever leads now does what is needed. If it happens often, look why leases are not renewed.',
+  },
+  ELECTION_OPTIONS: {
+    meaning: 'The times of a leader election cannot work together.',
+    remedy: 'Leave them out, or keep lease > renewal > retry.',
+  },
+  LEASE_RENEWAL: {
+    meaning: 'The lease of the leader could not be renewed in time; the work of the term is cancelled.',
+    remedy: 'Nothing: another process leads, or this one again. Look at the API server if it happens often.',
+  },
+  FENCE_OPEN: {
+    meaning: 'Fencing was asked for, but the server lets writes of a term that never was pass.',
+    remedy: 'Install the policy and its binding (the manager can print them), and the role that belongs to them.',
+  },
+  MANAGER_STUCK: {
+    meaning: 'Work of a term that is over did not end. Going on would be two workers on one key.',
+    remedy: 'End the process and start it again; the keys that did not end are named. Pass signals on in reconcile.',
+  },
+  CONTROLLER_OPTIONS: {
+    meaning: 'A controller was described with parts that do not fit together.',
+    remedy: 'Correct what the message names.',
+  },
+  TERMINAL: {
+    meaning: 'Work on an object failed in a way that trying again does not mend.',
+    remedy: 'Change the object: its key runs again then.',
+  },
+  OBJECT_REPLACED: {
+    meaning: 'A status was about to be written for an object that is gone; perhaps another one has its name.',
+    remedy: 'Nothing: the key runs again, with what is there now.',
+  },
+  FINALIZER_BLOCKED: {
+    meaning: 'An object is being deleted, and what must happen before cannot be done.',
+    remedy: 'The condition FinalizerBlocked says why. It is tried again; nothing is left behind.',
   },
   CANCELLED: {
     meaning: 'Work on a key was cancelled: superseded, deleted, lost-lease, shutdown or timeout, as the reason says.',

@@ -1,6 +1,6 @@
 /** Looks at the real world of one resource again and again, and hands on what it saw, if that still counts. */
 import type { Clock, Random } from '../ports/ports.ts';
-import { deadline } from '../ports/deadline.ts';
+import { deadline, orAborted } from '../ports/deadline.ts';
 import { ReeveError } from '../errors/errors.ts';
 import type { Changes, Look } from './changes.ts';
 
@@ -113,13 +113,4 @@ export class Observer<O> implements AsyncDisposable {
     this.#stop.signal.removeEventListener('abort', onStop);
     this.#hurry = undefined;
   }
-}
-
-/** Ends with the signal even if the work does not. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work.then(resolve, reject);
-  });
 }

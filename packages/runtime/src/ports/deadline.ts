@@ -23,3 +23,12 @@ export function deadline(clock: Clock, ms: number, reason: () => Error, parent?:
     },
   };
 }
+
+/** Ends with the signal even if the work does not. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    work.then(resolve, reject);
+  });
+}

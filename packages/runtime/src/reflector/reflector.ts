@@ -33,6 +33,8 @@ export interface ReflectorSetup<T extends Resource, P> extends Partial<Reflector
   readonly slots?: Slots;
   /** For logs and metrics: each input that was not an object, with the state that it led to. */
   told?(input: Input, state: ReflectorState): void;
+  /** A list is complete and in the cache; its events follow. */
+  synced?(): void;
 }
 
 export class Reflector<T extends Resource, P = T> {
@@ -161,6 +163,7 @@ export class Reflector<T extends Resource, P = T> {
         for (const event of this.#staging?.commit(effect.version) ?? []) told.push(event);
         this.#staging = undefined;
         this.#releaseSlot();
+        this.#setup.synced?.();
       } else if (effect.do === 'apply') {
         for (const object of news.items) {
           for (const event of news.isGone ? this.cache.remove(object) : this.cache.apply(object)) told.push(event);

@@ -25,15 +25,22 @@ export async function routeEvents<P>(
   route: Route<P>,
   queues: Readonly<Record<string, WorkQueue>>,
 ): Promise<void> {
-  for await (const event of events) {
-    for (const to of destinationsOf(route(event.object, event))) {
-      const queue = queues[to.queue];
-      if (!queue) throw new ReeveError('QUEUE_UNKNOWN', `there is no queue ${to.queue}`, { subjects: [event.key] });
-      const key = to.key ?? event.key;
-      const lane = to.lane === undefined ? {} : { lane: to.lane };
-      if (to.afterMs === undefined) queue.add(key, lane);
-      else queue.addAfter(key, to.afterMs, lane);
-    }
+  for await (const event of events) deliver(event, route, queues);
+}
+
+/** The same for one event. */
+export function deliver<P>(
+  event: ResourceEvent<P>,
+  route: Route<P>,
+  queues: Readonly<Record<string, WorkQueue>>,
+): void {
+  for (const to of destinationsOf(route(event.object, event))) {
+    const queue = queues[to.queue];
+    if (!queue) throw new ReeveError('QUEUE_UNKNOWN', `there is no queue ${to.queue}`, { subjects: [event.key] });
+    const key = to.key ?? event.key;
+    const lane = to.lane === undefined ? {} : { lane: to.lane };
+    if (to.afterMs === undefined) queue.add(key, lane);
+    else queue.addAfter(key, to.afterMs, lane);
   }
 }
 

@@ -40,20 +40,30 @@ export class TestServer implements ListWatch<Thing> {
   readonly #snapshots = new Map<string, { readonly version: number; readonly rest: readonly Thing[] }>();
 
   put(name: string, more: { uid?: string; color?: string } = {}): Thing {
-    this.version++;
     const before = this.objects.get(`ns/${name}`);
-    const uid = more.uid ?? before?.metadata.uid ?? `${name}-${this.version}`;
-    const object = thing(name, this.version, { ...more, uid });
-    this.objects.set(keyOf(object), object);
-    this.#tell({ version: this.version, type: before ? 'MODIFIED' : 'ADDED', object });
-    return object;
+    const uid = more.uid ?? before?.metadata.uid ?? `${name}-${this.version + 1}`;
+    return this.keep(thing(name, this.version, { ...more, uid }));
+  }
+
+  /** Keeps an object of any kind: it gets the next version. */
+  keep(object: Thing): Thing {
+    this.version++;
+    const kept = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.version) } };
+    const before = this.objects.get(keyOf(object));
+    this.objects.set(keyOf(object), kept);
+    this.#tell({ version: this.version, type: before ? 'MODIFIED' : 'ADDED', object: kept });
+    return kept;
   }
 
   delete(name: string): void {
-    const before = this.objects.get(`ns/${name}`);
+    this.drop(`ns/${name}`);
+  }
+
+  drop(key: string): void {
+    const before = this.objects.get(key);
     if (!before) return;
     this.version++;
-    this.objects.delete(`ns/${name}`);
+    this.objects.delete(key);
     const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.version) } };
     this.#tell({ version: this.version, type: 'DELETED', object });
   }
@@ -117,7 +127,7 @@ export class TestServer implements ListWatch<Thing> {
       for (;;) {
         while (this.isHalfOpen) await this.#news(signal);
         if (this.#cuts > cuts) return;
-        if (at < this.#compacted && this.#log.length === 0 && at < this.version) throw gone();
+        if (at < this.#compacted) throw gone(); // what it has not been told is forgotten
         const next = this.#log.find(({ version }) => version > at);
         if (next) {
           at = next.version;

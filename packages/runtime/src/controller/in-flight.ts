@@ -1,0 +1,88 @@
+/** Long work that was started for a key and goes on between its runs, until it ends or is aborted. */
+import type { Command, Handle, InFlight, Outcome } from '../command/command.ts';
+import { Cancelled, type CancelReason } from '../worker/cancelled.ts';
+
+interface Running<C extends Command> {
+  readonly command: C;
+  readonly startedAt: number;
+  readonly handle: Handle;
+  readonly abort: AbortController;
+  readonly ending: Promise<void>;
+}
+
+export interface Ended<C extends Command> {
+  readonly command: C;
+  readonly outcome: Outcome;
+}
+
+/** While a handler starts, its signal is that of the run; if it returns a handle, the handle's own. */
+export interface Link<C extends Command> {
+  readonly signal: AbortSignal;
+  keep(command: C, handle: Handle, now: number): void;
+  drop(): void;
+}
+
+export class InFlightTable<C extends Command> {
+  readonly #running = new Map<string, Set<Running<C>>>();
+  readonly #ended = new Map<string, Ended<C>[]>();
+  readonly #wake: (key: string) => void;
+
+  constructor(wake: (key: string) => void) {
+    this.#wake = wake;
+  }
+
+  of(key: string): readonly InFlight<C>[] {
+    return [...(this.#running.get(key) ?? [])].map(({ command, startedAt, handle }) => {
+      const progress = handle.progress();
+      return { command, startedAt, ...(progress && { progress }) };
+    });
+  }
+
+  /** What ended since this was last asked. */
+  takeEnded(key: string): readonly Ended<C>[] {
+    const ended = this.#ended.get(key) ?? [];
+    this.#ended.delete(key);
+    return ended;
+  }
+
+  link(key: string, run: AbortSignal): Link<C> {
+    const abort = new AbortController();
+    const onRun = () => abort.abort(run.reason);
+    if (run.aborted) onRun();
+    run.addEventListener('abort', onRun, { once: true });
+    const drop = () => run.removeEventListener('abort', onRun);
+    return {
+      signal: abort.signal,
+      drop,
+      keep: (command, handle, startedAt) => {
+        drop();
+        this.#keep(key, command, handle, startedAt, abort);
+      },
+    };
+  }
+
+  abort(key: string, reason: CancelReason): void {
+    for (const { abort } of this.#running.get(key) ?? []) abort.abort(new Cancelled(reason, key));
+    this.#ended.delete(key);
+  }
+
+  async abortAll(reason: CancelReason): Promise<void> {
+    const all = [...this.#running.values()].flatMap((one) => [...one]);
+    for (const key of [...this.#running.keys()]) this.abort(key, reason);
+    await Promise.all(all.map(({ ending }) => ending));
+  }
+
+  #keep(key: string, command: C, handle: Handle, startedAt: number, abort: AbortController): void {
+    const all = this.#running.get(key) ?? new Set();
+    this.#running.set(key, all);
+    const ending = handle.settled.then((outcome) => {
+      all.delete(running);
+      if (all.size === 0) this.#running.delete(key);
+      if (abort.signal.aborted) return;
+      this.#ended.set(key, [...(this.#ended.get(key) ?? []), { command, outcome }]);
+      this.#wake(key);
+    });
+    const running: Running<C> = { command, startedAt, handle, abort, ending };
+    all.add(running);
+  }
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeClient } from '@reeve/kube';
+import { Refusal, TestApi } from '../manager/api-testing.ts';
+import { countingIds, rest } from '../manager/manager-testing.ts';
+import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import type { KubeEvent, Occurrence } from './event.ts';
+import { clippedNote, eventName } from './event.ts';
+import { EventRecorder, type RecorderOptions } from './recorder.ts';
+
+const regarding = { kind: 'Thing', namespace: 'ns', name: 'a', uid: 'u1' };
+const occurrence: Occurrence = { type: 'Warning', reason: 'Failed', action: 'Reconcile', note: 'no', regarding };
+
+function setUp(options: Partial<RecorderOptions> = {}) {
+  const api = new TestApi();
+  const clock = new VirtualClock();
+  const client = new KubeClient({ clock, random: constantRandom(0), transport: api.transport });
+  const dropped: string[] = [];
+  const recorder = new EventRecorder({ clock, ids: countingIds() }, client, {
+    reportingController: 'reeve.dev/test',
+    reportingInstance: 'pod-1',
+    dropped: (why) => dropped.push(why),
+    ...options,
+  });
+  const events = () => [...api.kind('events', 'events.k8s.io').objects.values()] as unknown as KubeEvent[];
+  const advance = async (ms: number) => {
+    await rest();
+    await clock.advance(ms);
+    await rest();
+  };
+  return { api, clock, recorder, dropped, events, advance };
+}
+
+test('an event is written as events.k8s.io has it', async () => {
+  const it = setUp();
+  it.recorder.record(occurrence);
+  await it.advance(0);
+  const [event] = it.events();
+  assert.deepEqual(
+    { ...event, metadata: undefined, spec: undefined, apiVersion: undefined, kind: undefined },
+    {
+      ...occurrence,
+      eventTime: '1970-01-01T00:16:40.000000Z',
+      reportingController: 'reeve.dev/test',
+      reportingInstance: 'pod-1',
+      metadata: undefined,
+      spec: undefined,
+      apiVersion: undefined,
+      kind: undefined,
+    },
+  );
+  assert.equal(event?.metadata.namespace, 'ns');
+  await it.recorder[Symbol.asyncDispose]();
+  assert.equal(it.clock.sleeping, 0);
+});
+
+test('the same again is a series: one object, counted, written at most once a minute, over after six', async () => {
+  const it = setUp();
+  for (let i = 0; i < 100; i++) {
+    it.recorder.record({ ...occurrence, note: `no, for the ${i}th time` });
+    await it.clock.advance(1_000);
+  }
+  await it.advance(60_000);
+  assert.equal(it.events().length, 1);
+  assert.equal(it.events()[0]?.series?.count, 100);
+  assert.ok(it.api.writes.length <= 4, it.api.writes.join());
+  await it.advance(361_000);
+  it.recorder.record(occurrence);
+  await it.advance(0);
+  assert.equal(it.events().length, 2, 'a new series');
+  await it.recorder[Symbol.asyncDispose]();
+});
+
+test('recording never waits and never throws, also when the server does not answer', async () => {
+  const it = setUp({ room: 10, burst: 1_000 });
+  it.api.admit = () => new Promise(() => undefined);
+  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: `R${i}` });
+  assert.equal(it.dropped.filter((why) => why === 'full').length, 90);
+});
+
+test('an object that has too much to say is cut short, others are not', async () => {
+  const it = setUp();
+  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: `R${i}` });
+  it.recorder.record({ ...occurrence, regarding: { ...regarding, name: 'b', uid: 'u2' } });
+  for (let i = 0; i < 5; i++) await it.advance(0);
+  assert.equal(it.events().length, 26);
+  assert.equal(it.dropped.length, 75);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
+test('a server in trouble is asked again, one that refuses is not; what the end can still write is written', async () => {
+  const it = setUp();
+  let refusals = 2;
+  it.api.admit = () => {
+    if (refusals-- > 0) throw new Refusal(500, 'InternalError');
+  };
+  it.recorder.record(occurrence);
+  await it.advance(20_000);
+  assert.equal(it.events().length, 1);
+  it.api.admit = () => {
+    throw new Refusal(403, 'Forbidden');
+  };
+  it.recorder.record({ ...occurrence, reason: 'Other' });
+  await it.advance(60_000);
+  assert.deepEqual(it.dropped, ['failed']);
+  it.api.admit = undefined;
+  for (let i = 0; i < 3; i++) it.recorder.record(occurrence);
+  await it.recorder[Symbol.asyncDispose]();
+  assert.equal(it.events()[0]?.series?.count, 4);
+});
+
+test('an event that the server has forgotten begins anew', async () => {
+  const it = setUp();
+  it.recorder.record(occurrence);
+  await it.advance(0);
+  const { name } = it.events()[0]?.metadata ?? {};
+  it.api.kind('events', 'events.k8s.io').drop(`ns/${name}`);
+  it.recorder.record(occurrence);
+  await it.advance(70_000);
+  assert.equal(it.events()[0]?.series?.count, 2);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
+test('notes and names fit', () => {
+  assert.equal(clippedNote('short'), 'short');
+  assert.ok(Buffer.byteLength(clippedNote('ü'.repeat(2_000))) <= 1_024);
+  const name = eventName({ name: 'x'.repeat(253) }, 'e-1');
+  assert.ok(name.length <= 253 && name.endsWith('x.e-1'), name);
+});

@@ -1,0 +1,209 @@
+/**
+ * Tells people what happened, as Kubernetes Events. `record` never waits and never throws: events are the first thing a busy server
+ * may do without. The same thing again is counted in a series, an object that has too much to say is cut short, and what cannot be
+ * written is dropped and counted.
+ */
+import type { Api } from '../client/api.ts';
+import { microTimestamp } from '../conditions/conditions.ts';
+import { deadline } from '../ports/deadline.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { failureOf } from '../reflector/port.ts';
+import { clippedNote, eventName, type KubeEvent, kubeEvents, type Occurrence, seriesKey } from './event.ts';
+
+export interface RecorderOptions {
+  /** `redis.reeve.dev/cluster-controller`. */
+  readonly reportingController: string;
+  /** The process: a pod's name. */
+  readonly reportingInstance: string;
+  /** After so long without a further one a series is over. Default 6 min. */
+  readonly seriesMs?: number;
+  /** A running series is written at most this often. Default 60 s. */
+  readonly refreshMs?: number;
+  /** How many different events an object may have at once, and how often one more. Default 25, and one every 5 min. */
+  readonly burst?: number;
+  readonly refillMs?: number;
+  /** How many may wait to be written. Default 1,000. */
+  readonly room?: number;
+  /** How long the end may take to write what is left. Default 5 s. */
+  readonly flushMs?: number;
+  dropped?(why: 'spam' | 'full' | 'failed'): void;
+}
+
+interface Series {
+  readonly key: string;
+  readonly event: KubeEvent & { readonly metadata: { readonly name: string; readonly namespace: string } };
+  count: number;
+  lastAt: number;
+  /** How many of them the server knows of; 0: the event is not there yet. */
+  written: number;
+  writtenAt: number;
+  failures: number;
+}
+
+const MOST_FAILURES = 5;
+const RETRY_MS = 5_000;
+
+export class EventRecorder implements AsyncDisposable {
+  readonly #ports: { readonly clock: Clock; readonly ids: Ids };
+  readonly #api: Api;
+  readonly #options: Required<Omit<RecorderOptions, 'dropped'>> & Pick<RecorderOptions, 'dropped'>;
+  readonly #series = new Map<string, Series>();
+  readonly #spam = new Map<string, { tokens: number; at: number }>();
+  readonly #stop = new AbortController();
+  readonly #giveUp = new AbortController();
+  #running: Promise<void> | undefined;
+  #wake: AbortController | undefined;
+
+  constructor(ports: { readonly clock: Clock; readonly ids: Ids }, api: Api, options: RecorderOptions) {
+    this.#ports = ports;
+    this.#api = api;
+    const defaults = {
+      seriesMs: 360_000,
+      refreshMs: 60_000,
+      burst: 25,
+      refillMs: 300_000,
+      room: 1_000,
+      flushMs: 5_000,
+    };
+    this.#options = { ...defaults, ...options };
+  }
+
+  record(occurrence: Occurrence): void {
+    if (this.#stop.signal.aborted) return;
+    const now = this.#ports.clock.now();
+    const key = seriesKey(occurrence);
+    const known = this.#series.get(key);
+    if (known && now - known.lastAt < this.#options.seriesMs) {
+      known.count++;
+      known.lastAt = now;
+    } else if (this.#mayBegin(occurrence, now)) this.#series.set(key, this.#begin(key, occurrence, now));
+    else return;
+    this.#running ??= this.#run();
+    this.#wake?.abort();
+  }
+
+  /** Writes what is left, once, and ends. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#wake?.abort();
+    using limit = deadline(this.#ports.clock, this.#options.flushMs, () => new Error('no time left'));
+    limit.signal.addEventListener('abort', () => this.#giveUp.abort(limit.signal.reason), { once: true });
+    await this.#running;
+    for (const series of this.#series.values()) {
+      if (series.written < series.count && !limit.signal.aborted) await this.#write(series);
+    }
+    this.#series.clear();
+  }
+
+  #mayBegin({ regarding }: Occurrence, now: number): boolean {
+    const { burst, refillMs, room, dropped } = this.#options;
+    if (this.#series.size >= room) {
+      dropped?.call(this.#options, 'full');
+      return false;
+    }
+    const of = regarding.uid ?? `${regarding.namespace}/${regarding.name}`;
+    const bucket = this.#spam.get(of) ?? { tokens: burst, at: now };
+    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
+    bucket.at = now;
+    this.#spam.set(of, bucket);
+    if (bucket.tokens < 1) {
+      dropped?.call(this.#options, 'spam');
+      return false;
+    }
+    bucket.tokens--;
+    return true;
+  }
+
+  #begin(key: string, { note, regarding, related, ...what }: Occurrence, now: number): Series {
+    const { reportingController, reportingInstance } = this.#options;
+    const suffix = this.#ports.ids.next('e');
+    const event = {
+      // Events about objects without namespace live in `default`, by custom.
+      metadata: { name: eventName(regarding, suffix), namespace: regarding.namespace ?? 'default' },
+      eventTime: microTimestamp(now),
+      reportingController,
+      reportingInstance: reportingInstance.slice(0, 128),
+      ...what,
+      note: clippedNote(note),
+      regarding,
+      ...(related && { related }),
+    };
+    return { key, event, count: 1, lastAt: now, written: 0, writtenAt: Number.NEGATIVE_INFINITY, failures: 0 };
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      for (const series of [...this.#series.values()]) {
+        if (this.#stop.signal.aborted) return;
+        if (this.#isDue(series)) await this.#write(series);
+        this.#endIfOver(series);
+      }
+      await this.#pause();
+    }
+  }
+
+  #isDue(series: Series): boolean {
+    const since = this.#ports.clock.now() - series.writtenAt;
+    if (series.failures > 0) return since >= RETRY_MS;
+    if (series.written === 0) return true;
+    if (series.written === series.count) return false;
+    return since >= this.#options.refreshMs;
+  }
+
+  #endIfOver(series: Series): void {
+    const isOver = this.#ports.clock.now() - series.lastAt >= this.#options.seriesMs;
+    if (isOver && series.written === series.count) this.#series.delete(series.key);
+  }
+
+  async #pause(): Promise<void> {
+    const { clock } = this.#ports;
+    const now = clock.now();
+    let next = now + this.#options.seriesMs;
+    for (const series of this.#series.values()) {
+      if (this.#isDue(series)) return; // came while the others were written
+      const isBehind = series.written < series.count;
+      const pause = series.failures > 0 ? RETRY_MS : this.#options.refreshMs;
+      next = Math.min(next, isBehind ? series.writtenAt + pause : series.lastAt + this.#options.seriesMs);
+    }
+    const wake = new AbortController();
+    this.#wake = wake;
+    if (this.#stop.signal.aborted) return;
+    await clock.sleep(Math.max(1, next - now), wake.signal).catch(() => undefined); // something to write
+    this.#wake = undefined;
+    if (this.#series.size === 0) this.#forgetSpam();
+  }
+
+  async #write(series: Series): Promise<void> {
+    const { event, count } = series;
+    const api = this.#api.resource(kubeEvents, event.metadata.namespace);
+    const now = this.#ports.clock.now();
+    const repeated = { series: { count, lastObservedTime: microTimestamp(series.lastAt) } };
+    const { signal } = this.#giveUp;
+    series.writtenAt = now;
+    try {
+      if (series.written === 0) await api.create(count > 1 ? { ...event, ...repeated } : event, { signal });
+      else await api.patch(event.metadata.name, { type: 'merge', value: repeated }, { signal });
+      series.written = count;
+      series.failures = 0;
+    } catch (error) {
+      const { status } = failureOf(error);
+      series.failures++;
+      if (status === 404 && series.written > 0)
+        series.written = 0; // the server forgot it: it begins anew
+      else if (status === 409) series.written = count; // it is there: only the answer was lost
+      const isHopeless = status !== undefined && status >= 400 && status < 500 && ![404, 409, 429].includes(status);
+      if (!isHopeless && series.failures < MOST_FAILURES) return;
+      this.#series.delete(series.key);
+      this.#options.dropped?.('failed');
+    }
+  }
+
+  /** Objects that have long been quiet have all their tokens back: nothing to remember. */
+  #forgetSpam(): void {
+    const { burst, refillMs } = this.#options;
+    const now = this.#ports.clock.now();
+    for (const [of, { tokens, at }] of this.#spam) {
+      if (tokens + (now - at) / refillMs >= burst) this.#spam.delete(of);
+    }
+  }
+}

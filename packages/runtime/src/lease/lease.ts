@@ -1,0 +1,21 @@
+/** The Lease of coordination.k8s.io, as far as leaders need it. */
+import { type KubeObject, resource } from '@reeve/kube';
+
+export interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string;
+    readonly leaseDurationSeconds?: number;
+    readonly acquireTime?: string;
+    readonly renewTime?: string;
+    /** Grows with every term. Together with the holder it names one. */
+    readonly leaseTransitions?: number;
+  };
+}
+
+export const leases = resource<Lease>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+});
