@@ -1,0 +1,77 @@
+/** The sample operator, one accident at a time: a crash around every contact, a cancel at every step. And bugs that must be found. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { enumerateCrashes, oneAccident, type RunOptions, simulate } from '@reeve/simulation';
+import { findings } from './findings.ts';
+import { plantedBugs } from './planted.ts';
+import { sampleScenario } from './scenario.ts';
+
+describe('the sample operator', () => {
+  test('a crash before and after every single contact', async (t) => {
+    for (const through of ['process', 'members'] as const) {
+      // With agents there are many more contacts: of them each fifth, with the crash of whoever makes it.
+      const share = { index: 0, of: through === 'members' ? 5 : 1 };
+      const result = await enumerateCrashes(sampleScenario(through, { quiet: true }), { share, stopAfter: 3 });
+      t.diagnostic(`${result.runs} runs through ${through}`);
+      assert.deepEqual(findings(result), []);
+      assert.ok(result.runs > 100, `${result.runs} crashes`);
+    }
+  });
+
+  test('each task is cancelled at every step', async (t) => {
+    for (const through of ['process', 'members'] as const) {
+      const accidents = ['cancel-t1', 'cancel-t2', 'cancel-t3', 'cancel-unseen'];
+      const share = { index: 0, of: through === 'members' ? 10 : 2 };
+      const result = await enumerateCrashes(sampleScenario(through, { quiet: true }), {
+        accidents,
+        share,
+        stopAfter: 3,
+      });
+      t.diagnostic(`${result.runs} runs through ${through}`);
+      assert.deepEqual(findings(result), []);
+      assert.ok(result.runs > 80, `${result.runs} cancels`);
+    }
+  });
+
+  test('without accidents every task is done, in the order in which they were asked for', async () => {
+    for (const through of ['process', 'members'] as const) {
+      let taken: readonly string[] = [];
+      let phases: readonly (string | undefined)[] = [];
+      const scenario = sampleScenario(through, {
+        quiet: true,
+        onEnd: (checks) => {
+          taken = checks.taken;
+          phases = checks.tasks.map(({ metadata, status }) => `${metadata.name} ${status?.phase}`);
+        },
+      });
+      const { failure } = await simulate(scenario, { choices: [] });
+      assert.equal(failure, undefined);
+      assert.deepEqual(taken, ['resize c', 'clean t1', 'snapshot t2', 'clean t3']);
+      assert.deepEqual(phases, ['t1 Succeeded', 't2 Succeeded', 'odd Failed', 't3 Succeeded']);
+    }
+  });
+});
+
+/** Some seeds, then a task that is deleted unseen, here and there. */
+function* hunts(): Generator<() => RunOptions> {
+  for (let seed = 0; seed < 20; seed++) yield () => ({ seed });
+  for (let nth = 1; nth < 200; nth += 9) yield () => ({ source: oneAccident('cancel-unseen', nth) });
+}
+
+describe('planted bugs are found', () => {
+  for (const { name, through, parts } of plantedBugs) {
+    test(name, async () => {
+      for (const hunt of hunts()) {
+        const { failure } = await simulate(
+          sampleScenario(through, { parts, quiet: hunt().seed === undefined }),
+          hunt(),
+        );
+        if (!failure) continue;
+        const sound = await simulate(sampleScenario(through, { quiet: hunt().seed === undefined }), hunt());
+        assert.equal(sound.failure, undefined);
+        return;
+      }
+      assert.fail('nothing found it');
+    });
+  }
+});
