@@ -27,7 +27,7 @@ export interface StoreEvent {
   readonly deleted: boolean;
   /** When it became visible, in milliseconds. */
   readonly at: number;
-  /** As of an entry: for readers, to keep what they made of it (the bytes for watchers). */
+  /** For listeners, to share what they make of it (bytes, most likely) while they are told; then it is dropped. */
   note: unknown;
 }
 

@@ -199,6 +199,7 @@ export class Store {
     for (const revision of this.#history.trim(now)) this.#garbage.push(revision);
     for (const [resource, ofResource] of events) {
       for (const listener of this.#listeners.get(resource) ?? []) listener(ofResource);
+      for (const event of ofResource) event.note = undefined;
     }
     for (const { entry, resolve } of batch) resolve({ entry, changed: true });
   }

@@ -1,0 +1,164 @@
+/** What is done to every object before it is stored, whether it is new or changed. */
+import type { Kind, Prepared } from '../kinds/kind.ts';
+import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
+import { keepMetadata, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
+import type { FieldError } from '../status/field-error.ts';
+import { badRequest, conflict, invalidObject } from '../status/refusal.ts';
+import { type Context, type Target, timeText, type WriteOptions } from './context.ts';
+
+/** Characters of generated names: no vowels, no look-alikes. */
+const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+const SUFFIX = 5;
+const MOST_BASE = 63 - SUFFIX;
+
+export function generatedName(base: string, { random }: Context): string {
+  const suffix = Array.from({ length: SUFFIX }, () => LETTERS[Math.floor(random.next() * LETTERS.length)]).join('');
+  return base.slice(0, MOST_BASE) + suffix;
+}
+
+/** A random UUID, version 4, from the injected source: a simulation with the same seed has the same ones. */
+function uuid({ random }: Context): string {
+  const hex = Array.from({ length: 32 }, () => Math.floor(random.next() * 16));
+  hex[12] = 4;
+  hex[16] = 8 + ((hex[16] as number) & 3);
+  const text = hex.map((digit) => digit.toString(16)).join('');
+  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+}
+
+/** The namespace of the path, unless the object says another one. */
+export function settleNamespace(metadata: JsonObject, { served, namespace }: Target): void {
+  if (!served.kind.namespaced) return setField(metadata, 'namespace', undefined);
+  const given = textOf(metadata.namespace);
+  if (given === '') metadata.namespace = namespace;
+  else if (given !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+}
+
+/** Fields the server alone writes, as a new object has them. */
+export function settleNewMetadata(metadata: JsonObject, context: Context, kind: Kind): void {
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'generation']) delete metadata[field];
+  metadata.uid = uuid(context);
+  metadata.creationTimestamp = timeText(context.clock.now());
+  if (kind.generation !== undefined) metadata.generation = 1;
+}
+
+export interface Ready {
+  readonly object: Draft;
+  readonly warnings: readonly string[];
+}
+
+export function prepareNew(object: Draft, target: Target, context: Context, options: WriteOptions): Ready {
+  const { kind, version } = target.served;
+  const at = { now: timeText(context.clock.now()), subresource: '', kinds: context.registry.kinds };
+  if (kind.custom && version.status) delete object.status;
+  kind.prepareCreate?.(object, at);
+  settleFields(object, undefined, target, context, options);
+  const prepared: Prepared = version.rules?.prepareCreate(object) ?? { object };
+  const warnings = judgeUnknown(prepared.unknown ?? [], target, options);
+  const errors = [
+    ...validateMetadata(prepared.object.metadata, kind.namespaced, kind.nameRule),
+    ...(prepared.errors ?? []),
+    ...(kind.validate?.(prepared.object, undefined) ?? []),
+  ];
+  refuseInvalid(prepared.object, kind, errors);
+  return { object: prepared.object, warnings: [...warnings, ...(prepared.warnings ?? [])] };
+}
+
+export function prepareChanged(object: Draft, old: Draft, target: Target, context: Context, options: WriteOptions): Ready {
+  const { kind, version } = target.served;
+  const { subresource } = target;
+  keepMetadata(object.metadata, old.metadata);
+  let changed = subresource === 'status' ? withStatusOf(object, old, kind) : object;
+  if (subresource === '' && version.status) setField(changed, 'status', old.status);
+  if (subresource === 'finalize') setField(changed, 'status', old.status);
+  const at = { now: timeText(context.clock.now()), subresource, kinds: context.registry.kinds };
+  kind.prepareUpdate?.(changed, old, at);
+  settleFields(changed, old, target, context, options);
+  const prepared: Prepared = version.rules?.prepareUpdate(changed, old, subresource) ?? { object: changed };
+  changed = prepared.object;
+  if (subresource !== 'status') settleGeneration(changed, old, kind);
+  const warnings = judgeUnknown(prepared.unknown ?? [], target, options);
+  const errors = [
+    ...validateMetadata(changed.metadata, kind.namespaced, kind.nameRule),
+    ...validateMetadataUpdate(changed.metadata, old.metadata),
+    ...(prepared.errors ?? []),
+    ...(kind.validate?.(changed, old) ?? []),
+  ];
+  refuseInvalid(changed, kind, errors);
+  return { object: changed, warnings: [...warnings, ...(prepared.warnings ?? [])] };
+}
+
+/** An update of the status changes the status, and of the metadata what the kind lets through. */
+function withStatusOf(object: Draft, old: Draft, kind: Kind): Draft {
+  if (kind.statusKeeps === 'all') {
+    const metadata = { ...old.metadata };
+    setField(metadata, 'managedFields', object.metadata.managedFields);
+    const result: Draft = { ...old, metadata };
+    setField(result, 'status', object.status);
+    return result;
+  }
+  const metadata = { ...object.metadata };
+  for (const field of kind.statusKeeps) setField(metadata, field, old.metadata[field]);
+  const result: Draft = { ...object, metadata };
+  setField(result, 'spec', old.spec);
+  return result;
+}
+
+/** Without a plugin there are no managed fields: what a client sends of them is dropped. */
+function settleFields(
+  object: Draft,
+  old: Draft | undefined,
+  { served, subresource }: Target,
+  { plugins, clock }: Context,
+  { fieldManager }: WriteOptions,
+): void {
+  if (plugins.fields === undefined) return setField(object.metadata, 'managedFields', undefined);
+  const { apiVersion } = served;
+  const owner = { manager: fieldManager, apiVersion, subresource, now: timeText(clock.now()) };
+  plugins.fields.updated(object, old, owner, served);
+}
+
+function settleGeneration(object: Draft, old: Draft, kind: Kind): void {
+  if (kind.generation === undefined) return;
+  const isChanged =
+    kind.generation === 'spec' ? !isSame(object.spec, old.spec) : !isSame(withoutMetadata(object), withoutMetadata(old));
+  if (isChanged) object.metadata.generation = (numberOf(old.metadata.generation) ?? 0) + 1;
+}
+
+function withoutMetadata({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: Draft): JsonObject {
+  return rest;
+}
+
+/** Unknown fields are an error, a warning or nothing, as the client asked. */
+export function judgeUnknown(
+  unknown: readonly string[],
+  { served }: Target,
+  { fieldValidation }: WriteOptions,
+): readonly string[] {
+  if (unknown.length === 0 || fieldValidation === 'Ignore') return [];
+  const texts = unknown.map((field) => `unknown field ${JSON.stringify(field)}`);
+  if (fieldValidation === 'Warn') return texts;
+  const { kind, version } = served;
+  const problem = `strict decoding error: ${texts.join(', ')}`;
+  throw badRequest(
+    kind.custom
+      ? problem
+      : `${kind.kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind.kind}: ${problem}`,
+  );
+}
+
+function refuseInvalid(object: Draft, kind: Kind, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidObject(kind, textOf(object.metadata.name), errors);
+}
+
+/** In etcd's words, as the real server passes them on. */
+export function uidConflict({ served, namespace, name }: Target, wanted: string, found: string): Error {
+  const { kind } = served;
+  const path = ['/registry', kind.registryPath, ...(kind.namespaced ? [namespace] : []), name].join('/');
+  return conflict(
+    kind,
+    name,
+    `StorageError: invalid object, Code: 4, Key: ${path}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${found}`,
+  );
+}
