@@ -27,3 +27,4 @@ export { type Journal, memoryJournal } from './store/journal.ts';
 export { sqliteJournal, type SqliteOptions } from './store/sqlite-journal.ts';
 export { type Decision, Store, type StoreOptions } from './store/store.ts';
 export type { WatchLimits } from './watch/watch.ts';
+export { listen, type Listener, type ListenOptions } from './server/http.ts';

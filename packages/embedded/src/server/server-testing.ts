@@ -46,6 +46,7 @@ export function testClock(start = Date.parse('2026-01-01T00:00:00Z')) {
         signal?.addEventListener('abort', onAbort, { once: true });
       }),
     async advance(ms: number): Promise<void> {
+      await turn();
       const end = now + ms;
       for (;;) {
         const next = sleepers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0];

@@ -15,6 +15,7 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   #queue: Buffer[] = [];
   #bytes = 0;
   #isOver = false;
+  #isDropped = false;
   #error: { readonly reason: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -29,6 +30,11 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     return this.#ended.promise;
   }
 
+  /** Its reader was too slow. What it has not taken yet should not wait for it anywhere. */
+  get isDropped(): boolean {
+    return this.#isDropped;
+  }
+
   push(line: Buffer): void {
     if (this.#isOver) return;
     this.#queue.push(line);
@@ -36,6 +42,7 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     if (this.#bytes > this.#maxBytes) {
       this.#queue = [];
       this.#initial = undefined;
+      this.#isDropped = true;
       this.end();
     } else this.#wake?.();
   }
