@@ -23,7 +23,9 @@ export function apiGroup({ kinds }: Registry, group: string): object {
 }
 
 function groupOf(kinds: readonly Kind[], group: string) {
-  const names = new Set(kinds.filter((kind) => kind.group === group).flatMap(({ versions }) => versions.map(({ name }) => name)));
+  const names = new Set(
+    kinds.filter((kind) => kind.group === group).flatMap(({ versions }) => versions.map(({ name }) => name)),
+  );
   const versions = [...names]
     .sort(compareVersionNames)
     .map((version) => ({ groupVersion: `${group}/${version}`, version }));

@@ -73,13 +73,10 @@ function setCondition(crd: Draft, now: string, condition: Condition): void {
   const status = within(crd, 'status');
   const conditions = each(status, 'conditions');
   const before = conditions.find(({ type }) => type === condition.type);
-  const lastTransitionTime =
-    before?.status === condition.status ? ((before.lastTransitionTime ?? now) as string) : now;
+  const lastTransitionTime = before?.status === condition.status ? ((before.lastTransitionTime ?? now) as string) : now;
   const { type, status: value, reason, message } = condition;
   const after: JsonObject = { type, status: value, lastTransitionTime, reason, message };
-  status.conditions = before
-    ? conditions.map((one) => (one === before ? after : one))
-    : [...conditions, after];
+  status.conditions = before ? conditions.map((one) => (one === before ? after : one)) : [...conditions, after];
 }
 
 /**
@@ -92,7 +89,9 @@ function accept(crd: Draft, { now, kinds }: Circumstances): void {
   const status = within(crd, 'status');
   const accepted = objectOf(status.acceptedNames);
   if (isSame(accepted, names)) return;
-  const others = kinds.filter((one) => one.custom && one.group === spec.group && one.stored !== textOf(crd.metadata.name));
+  const others = kinds.filter(
+    (one) => one.custom && one.group === spec.group && one.stored !== textOf(crd.metadata.name),
+  );
   const resources = new Set(others.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]));
   const kindNames = new Set(others.flatMap(({ kind, listKind }) => [kind, listKind]));
   let problem: Pick<Condition, 'reason' | 'message'> | undefined;
@@ -123,7 +122,9 @@ function accept(crd: Draft, { now, kinds }: Circumstances): void {
 }
 
 export function isEstablished(crd: Draft): boolean {
-  return each(objectOf(crd.status), 'conditions').some(({ type, status }) => type === 'Established' && status === 'True');
+  return each(objectOf(crd.status), 'conditions').some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  );
 }
 
 /** What does not need to understand schemas; those who do plug in as rules of this kind. */

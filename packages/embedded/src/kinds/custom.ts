@@ -47,7 +47,9 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
                 },
               }),
           ...(version.deprecated === true ? { deprecated: true } : {}),
-          ...(textOf(version.deprecationWarning) === '' ? {} : { deprecationWarning: textOf(version.deprecationWarning) }),
+          ...(textOf(version.deprecationWarning) === ''
+            ? {}
+            : { deprecationWarning: textOf(version.deprecationWarning) }),
         };
       })
       .sort((a, b) => compareVersionNames(a.name, b.name)),

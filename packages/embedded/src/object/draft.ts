@@ -37,8 +37,9 @@ export function at(object: unknown, path: string): unknown {
 export function copyOf<T extends Json>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf) as T;
+  const original: JsonObject = value;
   const copy: JsonObject = {};
-  for (const key in value) copy[key] = copyOf((value as JsonObject)[key] as Json);
+  for (const key in original) copy[key] = copyOf(original[key] as Json);
   return copy as T;
 }
 

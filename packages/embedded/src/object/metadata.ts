@@ -90,14 +90,16 @@ export function validateMetadata(metadata: JsonObject, namespaced: boolean, name
   const generateName = textOf(metadata.generateName);
   const name = textOf(metadata.name);
   if (generateName !== '') {
-    for (const problem of nameRule(generateName, true)) errors.push(invalid('metadata.generateName', generateName, problem));
+    for (const problem of nameRule(generateName, true))
+      errors.push(invalid('metadata.generateName', generateName, problem));
   }
   if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
   else for (const problem of nameRule(name, false)) errors.push(invalid('metadata.name', name, problem));
   const namespace = textOf(metadata.namespace);
   if (namespaced) {
     if (namespace === '') errors.push(required('metadata.namespace', ''));
-    else for (const problem of dnsLabel(namespace, false)) errors.push(invalid('metadata.namespace', namespace, problem));
+    else
+      for (const problem of dnsLabel(namespace, false)) errors.push(invalid('metadata.namespace', namespace, problem));
   } else if (namespace !== '') errors.push(forbidden('metadata.namespace', 'not allowed on this type'));
   errors.push(...validateMaps(metadata), ...validateOwners(metadata), ...validateFinalizers(metadata));
   return errors;
@@ -180,7 +182,8 @@ export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): r
     }
   }
   for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp']) {
-    if (!isSame(metadata[field], old[field])) errors.push(invalid(`metadata.${field}`, metadata[field] ?? null, IMMUTABLE));
+    if (!isSame(metadata[field], old[field]))
+      errors.push(invalid(`metadata.${field}`, metadata[field] ?? null, IMMUTABLE));
   }
   if (numberOf(metadata.deletionGracePeriodSeconds) !== numberOf(old.deletionGracePeriodSeconds)) {
     const value = metadata.deletionGracePeriodSeconds ?? null;

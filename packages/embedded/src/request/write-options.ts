@@ -35,5 +35,5 @@ export function readWriteOptions(
 /** The program's name at the beginning of its user agent, cut to what a manager may be. */
 function managerOf(userAgent: string | undefined): string {
   const name = (userAgent ?? '').split('/', 1)[0] ?? '';
-  return [...name].filter((one) => !/\p{C}/u.test(one)).join('').slice(0, MOST_MANAGER) || 'unknown';
+  return name.replace(/\p{C}/gu, '').slice(0, MOST_MANAGER) || 'unknown';
 }

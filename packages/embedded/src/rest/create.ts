@@ -87,6 +87,10 @@ export function refuseInNamespace(context: Context, { served, namespace }: Targe
   if (draftOf(found.body).metadata.deletionTimestamp === undefined) return;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   throw forbiddenRequest(served.kind, textOf(object.metadata.name), why, [
-    { reason: 'NamespaceTerminating', message: `namespace ${namespace} is being terminated`, field: 'metadata.namespace' },
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
   ]);
 }

@@ -36,7 +36,9 @@ export function decodeObject(text: string, served: Served): Decoded {
 export function checkedObject(value: Json, served: Served, text = ''): Decoded {
   const { kind, version, apiVersion } = served;
   if (!isObject(value)) {
-    throw badRequest(`json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type map`);
+    throw badRequest(
+      `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type map`,
+    );
   }
   const givenKind = textOf(value.kind);
   const givenVersion = textOf(value.apiVersion);

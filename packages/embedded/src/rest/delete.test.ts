@@ -140,7 +140,9 @@ test('those who watch see an object go as it was stored last', async () => {
     }
   })();
   await turn();
-  const marked = (await of(configMaps).delete('a')) as AnyObject & { metadata: { name: string; resourceVersion: string } };
+  const marked = (await of(configMaps).delete('a')) as AnyObject & {
+    metadata: { name: string; resourceVersion: string };
+  };
   await of(configMaps).update({ ...marked, metadata: { ...marked.metadata, finalizers: [] } });
   await watching;
   assert.deepEqual(seen, ['MODIFIED x.io/one 6', 'DELETED x.io/one 7']);

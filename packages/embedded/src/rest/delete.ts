@@ -1,5 +1,15 @@
 /** DELETE: at once, or marked for those who still have to let go of it. */
-import { bodyOf, type Draft, isObject, isSame, type JsonObject, numberOf, setField, textOf, textsOf } from '../object/draft.ts';
+import {
+  bodyOf,
+  type Draft,
+  isObject,
+  isSame,
+  type JsonObject,
+  numberOf,
+  setField,
+  textOf,
+  textsOf,
+} from '../object/draft.ts';
 import { type FieldError, invalid, notSupported } from '../status/field-error.ts';
 import { badRequest, conflict, forbiddenRequest, invalidOptions, notFound } from '../status/refusal.ts';
 import type { Decision } from '../store/store.ts';
@@ -27,7 +37,9 @@ export function readDeleteOptions(text: string, query: URLSearchParams): DeleteO
   const propagation = given.propagationPolicy ?? undefined;
   const orphanDependents = given.orphanDependents ?? undefined;
   if (propagation !== undefined && orphanDependents !== undefined) {
-    errors.push(invalid('propagationPolicy', propagation, 'orphanDependents and deletionPropagation cannot be both set'));
+    errors.push(
+      invalid('propagationPolicy', propagation, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
   }
   if (propagation !== undefined && !POLICIES.includes(textOf(propagation))) {
     errors.push(notSupported('propagationPolicy', propagation, [...POLICIES, 'nil']));
@@ -61,7 +73,8 @@ function fromQuery(query: URLSearchParams): JsonObject {
   if (policy) given.propagationPolicy = policy;
   const grace = query.get('gracePeriodSeconds');
   if (grace) {
-    if (!/^[+-]?\d{1,15}$/.test(grace)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    if (!/^[+-]?\d{1,15}$/.test(grace))
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
     given.gracePeriodSeconds = Number(grace);
   }
   const orphan = query.get('orphanDependents');

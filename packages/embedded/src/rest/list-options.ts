@@ -63,7 +63,11 @@ export function readSelection(query: URLSearchParams, { kind, version }: Served,
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '').map((term) => {
     // An old name that clients of the first days still send.
     if (kind.kind === 'Pod' && term.field === 'spec.host') return { ...term, field: 'spec.nodeName' };
-    const known = ['metadata.name', ...(kind.namespaced || !kind.custom ? ['metadata.namespace'] : []), ...version.fields];
+    const known = [
+      'metadata.name',
+      ...(kind.namespaced || !kind.custom ? ['metadata.namespace'] : []),
+      ...version.fields,
+    ];
     if (!known.includes(term.field)) throw badRequest(kind.fieldProblem(term.field));
     return term;
   });

@@ -60,7 +60,10 @@ test('an object that exists, or a name that is none, is refused in the server’
     causes: [{ reason: 'FieldValueInvalid', message: text, field: 'metadata.name' }],
   });
   const nameless = await refused(of(configMaps).create({ metadata: {} }));
-  assert.equal(nameless.message, 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required');
+  assert.equal(
+    nameless.message,
+    'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+  );
 });
 
 test('a name is generated, and thrown again when it is taken', async () => {
@@ -86,8 +89,13 @@ test('namespaces must exist, match the path, and not be on their way out', async
   const { of, request } = await openServer();
   const nowhere = await refused(of(configMaps, 'nowhere').create({ metadata: { name: 'a' } }));
   assert.deepEqual([nowhere.code, nowhere.message], [404, 'namespaces "nowhere" not found']);
-  const other = await request('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'a', namespace: 'b' } });
-  assert.equal(other.json.message, 'the namespace of the provided object does not match the namespace sent on the request');
+  const other = await request('POST', '/api/v1/namespaces/default/configmaps', {
+    metadata: { name: 'a', namespace: 'b' },
+  });
+  assert.equal(
+    other.json.message,
+    'the namespace of the provided object does not match the namespace sent on the request',
+  );
   assert.equal((await request('POST', '/api/v1/configmaps', { metadata: { name: 'a' } })).status, 405);
 
   await of(namespaces).create({ metadata: { name: 'brief' } });
@@ -123,12 +131,22 @@ test('an update needs the newest version, unless the kind takes any', async () =
     details: { name: 'a', kind: 'configmaps' },
     code: 409,
   });
-  const blind = await of(configMaps).update({ ...first, metadata: { name: 'a', resourceVersion: '' }, data: { x: '4' } });
+  const blind = await of(configMaps).update({
+    ...first,
+    metadata: { name: 'a', resourceVersion: '' },
+    data: { x: '4' },
+  });
   assert.deepEqual(blind.data, { x: '4' });
   assert.equal(blind.metadata.uid, first.metadata.uid);
   assert.equal(blind.metadata.creationTimestamp, first.metadata.creationTimestamp);
 
-  const leases = resource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true });
+  const leases = resource({
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    plural: 'leases',
+    kind: 'Lease',
+    namespaced: true,
+  });
   const lease = await of(leases).create({ metadata: { name: 'l' } });
   const strict = await refused(of(leases).update({ ...lease, metadata: { name: 'l', resourceVersion: '' } }));
   assert.equal(strict.code, 422);
@@ -140,7 +158,10 @@ test('an update needs the newest version, unless the kind takes any', async () =
 
 test('an update that changes nothing writes nothing', async () => {
   const { of, store } = await openServer();
-  const first = await of(configMaps).create({ metadata: { name: 'a', labels: { x: 'y', a: 'b' } }, data: { x: '1', y: '2' } });
+  const first = await of(configMaps).create({
+    metadata: { name: 'a', labels: { x: 'y', a: 'b' } },
+    data: { x: '1', y: '2' },
+  });
   const before = store.revision;
   const same = await of(configMaps).update({ ...first, data: { y: '2', x: '1' } });
   assert.equal(store.revision, before);
@@ -171,11 +192,18 @@ test('the generation counts changes of the spec alone, and a status goes its own
   const first = await of(statefulSets).create({ metadata: { name: 'a' }, spec });
   const labelled = await of(statefulSets).update({ ...first, metadata: { ...first.metadata, labels: { x: 'y' } } });
   assert.equal(labelled.metadata.generation, 1);
-  const status = await of(statefulSets).update({ ...labelled, spec: {}, status: { replicas: 2 } }, { subresource: 'status' });
+  const status = await of(statefulSets).update(
+    { ...labelled, spec: {}, status: { replicas: 2 } },
+    { subresource: 'status' },
+  );
   assert.equal(status.metadata.generation, 1);
   assert.deepEqual(status.spec, first.spec);
   assert.deepEqual(status.status, { replicas: 2 });
-  const scaled = await of(statefulSets).update({ ...status, spec: { ...(status.spec as object), replicas: 5 }, status: {} });
+  const scaled = await of(statefulSets).update({
+    ...status,
+    spec: { ...(status.spec as object), replicas: 5 },
+    status: {},
+  });
   assert.equal(scaled.metadata.generation, 2);
   assert.deepEqual(scaled.status, { replicas: 2 });
 });
@@ -191,9 +219,12 @@ test('scale reads and writes one number', async () => {
   const scale = await of(statefulSets).scale('a');
   assert.deepEqual([scale.spec, scale.status], [{ replicas: 3 }, { replicas: 0, selector: 'a=b,app=x' }]);
   assert.equal(scale.apiVersion, 'autoscaling/v1');
-  const changed = await of(statefulSets).update({ ...scale, metadata: { ...set.metadata }, spec: { replicas: 4 } } as never, {
-    subresource: 'scale',
-  });
+  const changed = await of(statefulSets).update(
+    { ...scale, metadata: { ...set.metadata }, spec: { replicas: 4 } } as never,
+    {
+      subresource: 'scale',
+    },
+  );
   assert.deepEqual(changed.spec, { replicas: 4 });
   const after = await of(statefulSets).get('a');
   assert.deepEqual([(after.spec as { replicas: number }).replicas, after.metadata.generation], [4, 2]);
@@ -203,7 +234,10 @@ test('an update may create what its kind lets it', async () => {
   const { of, request } = await openServer();
   const made = await request('PUT', '/api/v1/namespaces/default/endpoints/a', { metadata: { name: 'a' }, subsets: [] });
   assert.equal(made.status, 201);
-  assert.equal((await request('PUT', '/api/v1/namespaces/default/configmaps/a', { metadata: { name: 'a' } })).status, 404);
+  assert.equal(
+    (await request('PUT', '/api/v1/namespaces/default/configmaps/a', { metadata: { name: 'a' } })).status,
+    404,
+  );
   assert.equal(await of(configMaps).find('a'), undefined);
 });
 

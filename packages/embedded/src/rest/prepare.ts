@@ -37,7 +37,8 @@ export function settleNamespace(metadata: JsonObject, { served, namespace }: Tar
 
 /** Fields the server alone writes, as a new object has them. */
 export function settleNewMetadata(metadata: JsonObject, context: Context, kind: Kind): void {
-  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'generation']) delete metadata[field];
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'generation'])
+    delete metadata[field];
   metadata.uid = uuid(context);
   metadata.creationTimestamp = timeText(context.clock.now());
   if (kind.generation !== undefined) metadata.generation = 1;
@@ -65,7 +66,13 @@ export function prepareNew(object: Draft, target: Target, context: Context, opti
   return { object: prepared.object, warnings: [...warnings, ...(prepared.warnings ?? [])] };
 }
 
-export function prepareChanged(object: Draft, old: Draft, target: Target, context: Context, options: WriteOptions): Ready {
+export function prepareChanged(
+  object: Draft,
+  old: Draft,
+  target: Target,
+  context: Context,
+  options: WriteOptions,
+): Ready {
   const { kind, version } = target.served;
   const { subresource } = target;
   keepMetadata(object.metadata, old.metadata);
@@ -122,7 +129,9 @@ function settleFields(
 function settleGeneration(object: Draft, old: Draft, kind: Kind): void {
   if (kind.generation === undefined) return;
   const isChanged =
-    kind.generation === 'spec' ? !isSame(object.spec, old.spec) : !isSame(withoutMetadata(object), withoutMetadata(old));
+    kind.generation === 'spec'
+      ? !isSame(object.spec, old.spec)
+      : !isSame(withoutMetadata(object), withoutMetadata(old));
   if (isChanged) object.metadata.generation = (numberOf(old.metadata.generation) ?? 0) + 1;
 }
 

@@ -43,7 +43,7 @@ export function factsOf({ version }: Served, stored: Draft): Facts {
 function fieldOf(stored: Draft, field: string): string {
   // Two fields are not where their names say.
   if (field === 'source') return textOf(objectOf(stored.source).component) || textOf(stored.reportingComponent);
-  if (field === 'status.successful') return String(at(stored, 'status.succeeded') ?? 0);
+  if (field === 'status.successful') return selectable(at(stored, 'status.succeeded')) || '0';
   return selectable(at(stored, field));
 }
 

@@ -65,7 +65,11 @@ export function listPage(context: Context, target: Target, options: ListOptions)
 }
 
 /** Where a list begins, and at which revision. */
-function startOf(context: Context, options: ListOptions, scope: string | undefined): { revision: number; from: string } {
+function startOf(
+  context: Context,
+  options: ListOptions,
+  scope: string | undefined,
+): { revision: number; from: string } {
   const { store } = context;
   if (options.continue !== '') {
     const token = decodeToken(options.continue);
@@ -104,7 +108,9 @@ function decodeToken(token: string): { readonly revision: number; readonly start
   }
   const { v, rv, start } = value;
   if (v !== TOKEN_VERSION) {
-    throw badRequest(`continue key is not valid: server does not recognize this encoded version ${String(v ?? '')}`);
+    throw badRequest(
+      `continue key is not valid: server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`,
+    );
   }
   if (!Number.isSafeInteger(rv) || rv === 0) {
     throw badRequest('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)');

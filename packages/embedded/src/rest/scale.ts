@@ -1,6 +1,16 @@
 /** The subresource `scale`: one number of an object, with where its pods are found. */
 import type { Json } from '@reeve/kube';
-import { at, copyOf, type Draft, isObject, type JsonObject, numberOf, objectOf, setField, textOf } from '../object/draft.ts';
+import {
+  at,
+  copyOf,
+  type Draft,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  setField,
+  textOf,
+} from '../object/draft.ts';
 import { selectorText } from '../selector/labels.ts';
 import { invalid } from '../status/field-error.ts';
 import { badRequest, invalidObject, noSuchPath, notFound } from '../status/refusal.ts';
@@ -23,7 +33,9 @@ export async function replaceScale(
   text: string,
   options: WriteOptions,
 ): Promise<Outcome> {
-  const scale = parseText(text, (why) => badRequest(`the object provided is unrecognized (must be of type Scale): ${why}`));
+  const scale = parseText(text, (why) =>
+    badRequest(`the object provided is unrecognized (must be of type Scale): ${why}`),
+  );
   if (!isObject(scale)) throw badRequest('the object provided is unrecognized (must be of type Scale)');
   return write(context, target, () => scale, options);
 }

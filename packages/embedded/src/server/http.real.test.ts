@@ -93,7 +93,9 @@ test('who has no token, comes from a web page or by another name is refused with
   assert.equal((await fetch(path, { headers: bearer })).status, 200);
   assert.equal((await fetch(path, { headers: { ...bearer, origin: 'http://evil.example' } })).status, 403);
   const rebound = raw(t, listener.url);
-  rebound.socket.write(`GET /api/v1/configmaps HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`);
+  rebound.socket.write(
+    `GET /api/v1/configmaps HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`,
+  );
   assert.match(await rebound.read(/\}$/), /^HTTP\/1\.1 403 /);
   assert.equal(await (await fetch(new URL('/readyz', listener.url))).text(), 'ok');
   const options = await fetch(path, { method: 'OPTIONS', headers: bearer });
@@ -104,14 +106,28 @@ test('what is too large or broken is refused, and the next request served', asyn
   const { listener } = await serve(t);
   const path = new URL('/api/v1/namespaces/default/configmaps', listener.url);
   const post = (body: string) =>
-    fetch(path, { method: 'POST', body, headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' } });
+    fetch(path, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    });
   const large = await post(`{"metadata":{"name":"a"},"data":{"x":"${'y'.repeat(3 * 1024 * 1024)}"}}`);
   const status = (await large.json()) as AnyObject;
   assert.deepEqual(
     [large.status, status.reason, status.message],
     [413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728'],
   );
-  const hostile = ['', 'null', '[]', '{', '{"a":1,"a":2}', '{"__proto__":{"x":1}}', '['.repeat(100_000), '"x"', '\u0000'];
+  const hostile = [
+    '',
+    'null',
+    '[]',
+    '{',
+    '{"a":1,"a":2}',
+    '{"__proto__":{"x":1}}',
+    '['.repeat(100_000),
+    '"x"',
+    '\u0000',
+  ];
   for (const body of hostile) {
     const answer = await post(body);
     assert.equal(answer.status, 400, body.slice(0, 20));

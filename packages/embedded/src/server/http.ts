@@ -42,7 +42,8 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & AsyncIterable<Buffer> & { destroy(): void; resume(): void };
+type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers'> &
+  AsyncIterable<Buffer> & { destroy(): void; resume(): void };
 
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { host = '127.0.0.1', port = 0, tls } = options;

@@ -12,13 +12,7 @@ import { patchScale, readScale, replaceScale } from '../rest/scale.ts';
 import { applyObject, patchObject, type PatchType, replaceObject } from '../rest/update.ts';
 import { listTexts, viewText } from '../rest/view.ts';
 import { forbidden, required } from '../status/field-error.ts';
-import {
-  badRequest,
-  invalidOptions,
-  methodNotAllowed,
-  Refusal,
-  unsupportedMediaType,
-} from '../status/refusal.ts';
+import { badRequest, invalidOptions, methodNotAllowed, Refusal, unsupportedMediaType } from '../status/refusal.ts';
 import { type WatchLimits, watchObjects } from '../watch/watch.ts';
 import type { WatchStream } from '../watch/stream.ts';
 import { answer, answerOutcome, answerStream, answerTexts } from './answer.ts';
@@ -171,9 +165,11 @@ async function removeAll({ context }: Routing, { request, query, target }: Call)
   const page = listPage(context, target, readListOptions(query, target.served, ''));
   await Promise.all(
     page.entries.map(({ key }) =>
-      deleteObject(context, { ...target, namespace: key.namespace, name: key.name }, options).catch((error: unknown) => {
-        if (!(error instanceof Refusal) || error.status.code !== 404) throw error;
-      }),
+      deleteObject(context, { ...target, namespace: key.namespace, name: key.name }, options).catch(
+        (error: unknown) => {
+          if (!(error instanceof Refusal) || error.status.code !== 404) throw error;
+        },
+      ),
     ),
   );
   const view = { served: target.served, metadataOnly: false };

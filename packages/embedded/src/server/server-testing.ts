@@ -5,8 +5,20 @@ import { Store, type StoreOptions } from '../store/store.ts';
 import { ApiServer, type ServerOptions } from './server.ts';
 
 export const pods = resource({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
-export const configMaps = resource({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
-export const namespaces = resource({ group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false });
+export const configMaps = resource({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
+export const namespaces = resource({
+  group: '',
+  version: 'v1',
+  plural: 'namespaces',
+  kind: 'Namespace',
+  namespaced: false,
+});
 export const crds = resource({
   group: 'apiextensions.k8s.io',
   version: 'v1',

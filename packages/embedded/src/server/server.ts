@@ -86,7 +86,9 @@ export class ApiServer {
   /** Requests of whoever: the credentials decide. Never rejects. */
   handle(request: TransportRequest): Promise<TransportResponse> {
     return this.#serve(request, async () => {
-      const headers = Object.fromEntries(Object.keys(request.headers ?? {}).map((name) => [name, header(request, name)]));
+      const headers = Object.fromEntries(
+        Object.keys(request.headers ?? {}).map((name) => [name, header(request, name)]),
+      );
       const user = await this.#options.authenticate?.({ headers });
       if (user === undefined) throw unauthorized();
       return user;
@@ -107,7 +109,10 @@ export class ApiServer {
       const query = new URLSearchParams(rest.join('?'));
       const named = parsePath(path);
       if (named.type === 'other' && HEALTH.some((one) => path === one || path.startsWith(`${one}/`))) {
-        return { ...answer(this.#isClosed ? 503 : 200, this.#isClosed ? 'stopping' : 'ok'), headers: { 'content-type': 'text/plain' } };
+        return {
+          ...answer(this.#isClosed ? 503 : 200, this.#isClosed ? 'stopping' : 'ok'),
+          headers: { 'content-type': 'text/plain' },
+        };
       }
       const user = await identify();
       if (header(request, 'impersonate-user') !== undefined) throw notServed('impersonation');

@@ -32,7 +32,8 @@ export interface GroupResource {
   readonly plural: string;
 }
 
-export const resourceText = ({ group, plural }: GroupResource): string => (group === '' ? plural : `${plural}.${group}`);
+export const resourceText = ({ group, plural }: GroupResource): string =>
+  group === '' ? plural : `${plural}.${group}`;
 
 /** Group, kind and name: what is empty is left out. The server puts the plural where it says `kind`. */
 const detailsOf = ({ group, plural }: GroupResource, name: string): StatusDetails => ({
@@ -79,7 +80,12 @@ export const modifiedSince = (of: GroupResource, name: string): Refusal =>
 
 export const unauthorized = (): Refusal => new Refusal(401, 'Unauthorized', 'Unauthorized');
 
-export function forbiddenRequest(of: GroupResource, name: string, why: string, causes?: readonly StatusCause[]): Refusal {
+export function forbiddenRequest(
+  of: GroupResource,
+  name: string,
+  why: string,
+  causes?: readonly StatusCause[],
+): Refusal {
   const subject = of.plural === '' ? '' : name === '' ? resourceText(of) : `${resourceText(of)} ${quoted(name)}`;
   return new Refusal(403, 'Forbidden', subject === '' ? `forbidden: ${why}` : `${subject} is forbidden: ${why}`, {
     ...detailsOf(of, name),

@@ -15,14 +15,17 @@ export function sqliteJournal({ path }: SqliteOptions): Journal {
 }
 
 /** Built packages hold JavaScript, and no tool rewrites the ending in a URL. */
-const workerFile = new URL(import.meta.url.endsWith('.ts') ? './sqlite-worker.ts' : './sqlite-worker.js', import.meta.url);
+const source = new URL('./sqlite-worker.ts', import.meta.url);
+const workerFile = import.meta.url.endsWith('.ts') ? source : new URL(source.href.replace(/\.ts$/, '.js'));
 
 class SqliteJournal implements Journal {
   readonly #path: string;
   #worker: Worker | undefined;
   #rows: Row[] = [];
   /** The call that waits for its answer; there is one at most. */
-  #waiting: { readonly resolve: (compacted: number) => void; readonly reject: (error: EmbeddedError) => void } | undefined;
+  #waiting:
+    | { readonly resolve: (compacted: number) => void; readonly reject: (error: EmbeddedError) => void }
+    | undefined;
   #dead: EmbeddedError | undefined;
 
   constructor(path: string) {
@@ -37,7 +40,7 @@ class SqliteJournal implements Journal {
     });
     this.#worker = worker;
     worker.on('message', (message: Answer) => this.#hear(message));
-    worker.on('error', (error) => this.#lose(error.message));
+    worker.on('error', (error: Error) => this.#lose(error.message));
     worker.on('exit', (code) => this.#lose(`its thread ended with ${code}`));
     try {
       const compacted = await this.#call({ type: 'load' });

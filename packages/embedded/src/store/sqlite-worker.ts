@@ -67,7 +67,10 @@ function serve(port: MessagePort, path: string): void {
       rows = [];
     }
     answer({ type: 'rows', rows });
-    answer({ type: 'loaded', compacted: database.prepare('SELECT revision FROM compaction').get()?.revision as number });
+    answer({
+      type: 'loaded',
+      compacted: database.prepare('SELECT revision FROM compaction').get()?.revision as number,
+    });
   };
 
   port.on('message', (request: Request) => {

@@ -74,7 +74,12 @@ test('a journal that fails ends all writing, and what was visible stays readable
 
 test('lists are in the order of etcd, by namespace or over all, from any place, at any kept revision', async () => {
   const store = await Store.open({ journal: memoryJournal(), clock });
-  for (const [namespace, name] of [['a', 'z'], ['a-b', 'x'], ['a', 'b'], ['', 'c']] as const) {
+  for (const [namespace, name] of [
+    ['a', 'z'],
+    ['a-b', 'x'],
+    ['a', 'b'],
+    ['', 'c'],
+  ] as const) {
     await store.write(key(name, namespace), put(''));
   }
   const places = (range: Partial<Parameters<Store['range']>[0]>) =>

@@ -68,7 +68,8 @@ test('from a version on, without a gap and without a repetition', async () => {
 test('only changes, when initial events are not wanted', async () => {
   const server = await openServer();
   await server.of(configMaps).create(map('a'));
-  const path = '/api/v1/namespaces/default/configmaps?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=1';
+  const path =
+    '/api/v1/namespaces/default/configmaps?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&timeoutSeconds=1';
   const answer = server.request('GET', path);
   await turn();
   await server.of(configMaps).create(map('b'));
@@ -76,7 +77,10 @@ test('only changes, when initial events are not wanted', async () => {
   const { text: body, status } = await answer;
   assert.equal(status, 200);
   assert.deepEqual(
-    body.trim().split('\n').map((line) => (JSON.parse(line) as { object: AnyObject }).object.metadata.name),
+    body
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { object: AnyObject }).object.metadata.name),
     ['b'],
   );
 });
@@ -86,9 +90,11 @@ test('a version that is forgotten, or one that is none, is told', async () => {
   const { of, store } = server;
   for (const name of ['a', 'b', 'c']) await of(configMaps).create(map(name));
   store.compact(6);
-  const old = await refused((async () => {
-    for await (const _event of of(configMaps).watch({ resourceVersion: '5' })) assert.fail('no event can come');
-  })());
+  const old = await refused(
+    (async () => {
+      for await (const _event of of(configMaps).watch({ resourceVersion: '5' })) assert.fail('no event can come');
+    })(),
+  );
   assert.deepEqual([old.code, old.reason, old.message], [410, 'Expired', 'too old resource version: 5 (6)']);
   const edge = watching(server, { resourceVersion: '6' });
   await turn();
@@ -127,7 +133,10 @@ test('what enters a selection is added, what leaves it is deleted as it was', as
   );
   await server.clock.advance(1_000);
   const event = JSON.parse((await raw).text) as { type: string; object: AnyObject };
-  assert.deepEqual([event.type, event.object.metadata.labels, event.object.metadata.resourceVersion], ['DELETED', { app: 'x' }, '8']);
+  assert.deepEqual(
+    [event.type, event.object.metadata.labels, event.object.metadata.resourceVersion],
+    ['DELETED', { app: 'x' }, '8'],
+  );
 });
 
 test('fields select events, too', async () => {

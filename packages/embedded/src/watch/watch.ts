@@ -39,7 +39,9 @@ export function watchObjects(
   const stop = new AbortController();
   const { maxBufferedBytes = 16 * 1024 * 1024, bookmarkMs = 60_000 } = limits;
   const initial =
-    options.initialEvents === true ? initialLines(store.range({ resource, namespace: scope }), store.revision) : undefined;
+    options.initialEvents === true
+      ? initialLines(store.range({ resource, namespace: scope }), store.revision)
+      : undefined;
   const stream = new WatchStream(initial, maxBufferedBytes, () => stop.abort());
 
   function* initialLines(entries: readonly Entry[], revision: number): Generator<Buffer, void, undefined> {

@@ -1,5 +1,6 @@
 /** Defaults of pods and of the pod templates in other kinds. In the real server they are code, not schema. */
 import { type Draft, isObject, type JsonObject, numberOf, objectOf, textOf } from '../../object/draft.ts';
+import { selectable } from '../kind.ts';
 import { each, fill, fillText, maybe, within } from './fill.ts';
 
 const MODE = 0o644;
@@ -7,7 +8,8 @@ const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
 
 export function defaultPodSpec(spec: JsonObject): void {
-  if (!spec.serviceAccountName && textOf(spec.serviceAccount) !== '') spec.serviceAccountName = textOf(spec.serviceAccount);
+  if (!spec.serviceAccountName && textOf(spec.serviceAccount) !== '')
+    spec.serviceAccountName = textOf(spec.serviceAccount);
   if (textOf(spec.serviceAccountName) !== '') spec.serviceAccount = textOf(spec.serviceAccountName);
   fillText(spec, { dnsPolicy: 'ClusterFirst', restartPolicy: 'Always', schedulerName: 'default-scheduler' });
   fill(spec, { securityContext: {}, terminationGracePeriodSeconds: 30 });
@@ -91,7 +93,7 @@ export function qosClass(pod: Draft): string {
     const limits = objectOf(objectOf(container.resources).limits);
     const requests = objectOf(objectOf(container.resources).requests);
     for (const name of ['cpu', 'memory']) {
-      const [limit, request] = [String(limits[name] ?? ''), String(requests[name] ?? '')];
+      const [limit, request] = [selectable(limits[name]), selectable(requests[name])];
       if (limit !== '' || request !== '') hasAny = true;
       if (limit === '' || limit !== request) isGuaranteed = false;
     }
