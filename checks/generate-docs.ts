@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliErrors } from '@reeve/cli';
+import { embeddedErrors } from '@reeve/embedded';
 import { kubeErrors } from '@reeve/kube';
 import { redisErrors } from '@reeve/redis';
 import { type ErrorCatalog, runtimeErrors } from '@reeve/runtime';
@@ -17,6 +18,11 @@ const sections: readonly Section[] = [
   { title: 'Redis and Valkey', intro: 'From `operators/redis/src/api/errors.ts`.', catalog: redisErrors },
   { title: 'The command line', intro: 'From `apps/cli/src/errors.ts`.', catalog: cliErrors },
   { title: 'The Kubernetes client', intro: 'From `packages/kube/src/errors/errors.ts`.', catalog: kubeErrors },
+  {
+    title: 'The embedded API server',
+    intro: 'From `packages/embedded/src/errors/errors.ts`.',
+    catalog: embeddedErrors,
+  },
   { title: 'The runtime', intro: 'From `packages/runtime/src/errors/errors.ts`.', catalog: runtimeErrors },
 ];
 
