@@ -19,15 +19,17 @@ export class Registry {
   /** By the name of the definition. */
   readonly #custom = new Map<string, Kind>();
   #served: ReadonlyMap<string, Served>;
+  #kinds: readonly Kind[];
 
   constructor(builtin: readonly Kind[], rulesOf: CustomRules) {
     this.#builtin = builtin;
     this.#rulesOf = rulesOf;
+    this.#kinds = builtin;
     this.#served = index(builtin, new Map());
   }
 
   get kinds(): readonly Kind[] {
-    return [...this.#builtin, ...this.#custom.values()];
+    return this.#kinds;
   }
 
   find(group: string, version: string, plural: string): Served | undefined {
@@ -46,12 +48,17 @@ export class Registry {
     const kind = customKind(crd, this.#rulesOf);
     if (kind === undefined) this.#custom.delete(name);
     else this.#custom.set(name, kind);
-    this.#served = index(this.kinds, this.#served);
+    this.#index();
   }
 
   undefine(name: string): void {
     this.#custom.delete(name);
-    this.#served = index(this.kinds, this.#served);
+    this.#index();
+  }
+
+  #index(): void {
+    this.#kinds = [...this.#builtin, ...this.#custom.values()];
+    this.#served = index(this.#kinds, this.#served);
   }
 }
 

@@ -47,7 +47,7 @@ export function readMetadata(value: unknown, kind: string, version: string, unkn
   if (!isObject(value)) return refuse(goKind(value), 'metadata', 'v1.ObjectMeta');
   const metadata: JsonObject = {};
   for (const [field, given] of Object.entries(value)) {
-    const shape = shapes[field];
+    const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined) unknown.push(`metadata.${field}`);
     else if (given === null || given === '' || isEmpty(given)) continue;
     else if (hasShape(given, shape)) metadata[field] = shape === 'map' ? withoutNulls(given as JsonObject) : given;

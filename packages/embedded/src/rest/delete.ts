@@ -123,7 +123,7 @@ function mark(object: Draft, target: Target, context: Context, options: DeleteOp
   const now = timeText(nowMs);
   if (kind.beginDelete && metadata.deletionTimestamp === undefined) {
     kind.beginDelete(object, now);
-    settleDependents(object, target, options);
+    if (kind.isHeld) settleDependents(object, target, options);
     return true;
   }
   if (kind.isHeld?.(object)) return true;

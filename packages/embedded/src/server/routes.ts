@@ -126,7 +126,7 @@ const APPLY_TYPE = 'application/apply-patch+yaml';
 async function patch({ context }: Routing, { request, query, target }: Call): Promise<TransportResponse> {
   negotiate(header(request, 'accept'), false);
   const media = contentType(header(request, 'content-type'));
-  const type = PATCH_TYPES[media];
+  const type = Object.hasOwn(PATCH_TYPES, media) ? PATCH_TYPES[media] : undefined;
   const { patches, fields } = context.plugins;
   const isApply = media === APPLY_TYPE && fields !== undefined && target.subresource !== 'scale';
   // Custom objects have no strategy: there is no schema that says how lists merge.

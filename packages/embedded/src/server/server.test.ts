@@ -125,6 +125,7 @@ test('every request is put to the authorizer as what it is', async () => {
   await request('GET', '/apis/apps/v1/statefulsets?watch=true&timeoutSeconds=1&resourceVersion=abc');
   await request('GET', '/apis/apps/v1/namespaces/x/statefulsets/s/status');
   await request('DELETE', '/api/v1/nodes');
+  await request('GET', '/api/v1/nodes?fieldSelector=metadata.name%3Dn');
   await request('GET', '/version');
   await request('GET', '/api/v1/namespaces/default');
   assert.deepEqual(asked, [
@@ -133,6 +134,7 @@ test('every request is put to the authorizer as what it is', async () => {
     'watch apps|statefulsets|||',
     'get apps|statefulsets|status|x|s',
     'deletecollection |nodes|||',
+    'list |nodes|||n',
     'get /version',
     'get |namespaces||default|default',
   ]);

@@ -14,12 +14,14 @@ import { builtinKinds } from '../kinds/builtin.ts';
 import type { CustomRules } from '../kinds/custom.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { Registry } from '../kinds/registry.ts';
+import { pathSegment } from '../object/names.ts';
 import { negotiatePlain } from '../request/media.ts';
 import { type ApiPath, parsePath } from '../request/path.ts';
 import type { Context, Plugins } from '../rest/context.ts';
 import { createObject } from '../rest/create.ts';
 import { flag } from '../rest/list-options.ts';
 import { forbiddenRequest, methodNotAllowed, noSuchPath, notServed, unauthorized } from '../status/refusal.ts';
+import { exactValue, parseFieldSelector } from '../selector/fields.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchStream } from '../watch/stream.ts';
 import type { WatchLimits } from '../watch/watch.ts';
@@ -166,7 +168,7 @@ export class ApiServer {
       resource: plural,
       subresource,
       namespace: plural === 'namespaces' && group === '' ? name : namespace,
-      name,
+      name: name === '' ? selectedName(query) : name,
       labelSelector: query.get('labelSelector') ?? '',
       fieldSelector: query.get('fieldSelector') ?? '',
     });
@@ -223,6 +225,12 @@ const nowhere = {
   labelSelector: '',
   fieldSelector: '',
 };
+
+/** A list or watch of one object by its name is a request for that object: rights may be given for it alone. */
+function selectedName(query: URLSearchParams): string {
+  const name = exactValue(parseFieldSelector(query.get('fieldSelector') ?? ''), 'metadata.name') ?? '';
+  return pathSegment(name, false).length === 0 ? name : '';
+}
 
 function verbOf(method: string, name: string, query: URLSearchParams): string {
   if (method === 'GET') {
