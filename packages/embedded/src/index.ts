@@ -14,10 +14,10 @@ export {
 export { EmbeddedError, type EmbeddedErrorCode, embeddedErrors } from './errors/errors.ts';
 export { builtinKinds } from './kinds/builtin.ts';
 export type { CustomRules } from './kinds/custom.ts';
-export type { Kind, KindVersion, ObjectRules, Prepared } from './kinds/kind.ts';
+export type { Decoding, Kind, KindVersion, ObjectRules } from './kinds/kind.ts';
 export type { Served } from './kinds/registry.ts';
 export type { Draft } from './object/draft.ts';
-export type { FieldOwner, Plugins } from './rest/context.ts';
+export type { FieldOwner, Patch, PatchResult, Plugins } from './rest/context.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
 export { type FieldError, type FieldErrorType } from './status/field-error.ts';
 export { Refusal } from './status/refusal.ts';

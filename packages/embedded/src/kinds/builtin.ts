@@ -1,5 +1,5 @@
 /** The built-in kinds that are served, as a table. docs/served.md is made from it. */
-import { type Draft, numberOf, objectOf, setField, textOf, textsOf } from '../object/draft.ts';
+import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dns1035Label, dnsLabel, pathSegment } from '../object/names.ts';
 import { customResourceDefinitions } from './crd.ts';
 import {
@@ -42,18 +42,12 @@ const EVENT_FIELDS = [
   'type',
 ];
 
-/** With a status: what a client sends of it is dropped, on creation and on update. */
+/** What a client says of the status of a new object is dropped. */
 const reset =
-  (prepare: (object: Draft) => void, status?: () => Record<string, string>): NonNullable<Kind['prepareCreate']> =>
+  (status: () => JsonObject = () => ({})): NonNullable<Kind['prepareCreate']> =>
   (object) => {
-    setField(object, 'status', status?.() ?? {});
-    prepare(object);
+    object.status = status();
   };
-
-const defaulted = (prepare: (object: Draft) => void): Pick<Kind, 'prepareCreate' | 'prepareUpdate'> => ({
-  prepareCreate: prepare,
-  prepareUpdate: prepare,
-});
 
 const core: readonly Kind[] = [
   builtin('', {
@@ -103,12 +97,11 @@ const core: readonly Kind[] = [
     returnsDeleted: true,
     generation: 'spec',
     statusKeeps: ['ownerReferences'],
+    defaults: defaultPod,
     prepareCreate(pod) {
-      defaultPod(pod);
       pod.status = { phase: 'Pending', qosClass: qosClass(pod) };
     },
     prepareUpdate(pod, old, { subresource }) {
-      defaultPod(pod);
       if (subresource !== 'status') return;
       const status = objectOf(pod.status);
       pod.status = { ...status, qosClass: status.qosClass ?? objectOf(old.status).qosClass ?? qosClass(pod) };
@@ -131,11 +124,8 @@ const core: readonly Kind[] = [
     nameRule: dns1035Label,
     createOnUpdate: true,
     returnsDeleted: true,
-    prepareCreate(service) {
-      service.status = { loadBalancer: {} };
-      defaultService(service);
-    },
-    prepareUpdate: defaultService,
+    defaults: defaultService,
+    prepareCreate: reset(() => ({ loadBalancer: {} })),
   }),
   builtin('', {
     plural: 'endpoints',
@@ -146,7 +136,7 @@ const core: readonly Kind[] = [
     createOnUpdate: true,
   }),
   builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] }),
-  builtin('', { plural: 'secrets', kind: 'Secret', version: { fields: ['type'] }, ...defaulted(defaultSecret) }),
+  builtin('', { plural: 'secrets', kind: 'Secret', version: { fields: ['type'] }, defaults: defaultSecret }),
   builtin('', { plural: 'serviceaccounts', kind: 'ServiceAccount', shortNames: ['sa'], returnsDeleted: true }),
   builtin('', {
     plural: 'persistentvolumes',
@@ -155,8 +145,8 @@ const core: readonly Kind[] = [
     shortNames: ['pv'],
     version: { status: true },
     returnsDeleted: true,
-    prepareCreate: reset(defaultVolume, () => ({ phase: 'Pending' })),
-    prepareUpdate: defaultVolume,
+    defaults: defaultVolume,
+    prepareCreate: reset(() => ({ phase: 'Pending' })),
   }),
   builtin('', {
     plural: 'persistentvolumeclaims',
@@ -164,8 +154,8 @@ const core: readonly Kind[] = [
     shortNames: ['pvc'],
     version: { status: true },
     returnsDeleted: true,
-    prepareCreate: reset(defaultClaim, () => ({ phase: 'Pending' })),
-    prepareUpdate: defaultClaim,
+    defaults: defaultClaim,
+    prepareCreate: reset(() => ({ phase: 'Pending' })),
   }),
   builtin('', {
     plural: 'events',
@@ -202,8 +192,8 @@ const others: readonly Kind[] = [
     categories: ['all'],
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
-    prepareCreate: reset(defaultStatefulSet),
-    prepareUpdate: defaultStatefulSet,
+    defaults: defaultStatefulSet,
+    prepareCreate: reset(),
   }),
   builtin('apps', {
     plural: 'deployments',
@@ -213,8 +203,8 @@ const others: readonly Kind[] = [
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
     statusKeeps: ['labels'],
-    prepareCreate: reset(defaultDeployment),
-    prepareUpdate: defaultDeployment,
+    defaults: defaultDeployment,
+    prepareCreate: reset(),
   }),
   builtin('apps', {
     plural: 'replicasets',
@@ -223,8 +213,8 @@ const others: readonly Kind[] = [
     categories: ['all'],
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
-    prepareCreate: reset(defaultReplicaSet),
-    prepareUpdate: defaultReplicaSet,
+    defaults: defaultReplicaSet,
+    prepareCreate: reset(),
   }),
   builtin('apps', { plural: 'controllerrevisions', kind: 'ControllerRevision' }),
   builtin('batch', {
@@ -235,11 +225,11 @@ const others: readonly Kind[] = [
     generation: 'spec',
     dependents: 'orphan',
     fieldProblem: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
-    prepareCreate: reset((job) => {
-      defaultJob(job);
+    defaults: defaultJob,
+    prepareCreate(job) {
+      job.status = {};
       selectByUid(job);
-    }),
-    prepareUpdate: defaultJob,
+    },
   }),
   builtin('coordination.k8s.io', {
     plural: 'leases',
@@ -251,7 +241,7 @@ const others: readonly Kind[] = [
     plural: 'endpointslices',
     kind: 'EndpointSlice',
     generation: 'content',
-    ...defaulted(defaultSlice),
+    defaults: defaultSlice,
   }),
   builtin('policy', {
     plural: 'poddisruptionbudgets',
@@ -260,7 +250,7 @@ const others: readonly Kind[] = [
     version: { status: true },
     unconditionalUpdate: false,
     generation: 'spec',
-    prepareCreate: reset(() => undefined),
+    prepareCreate: reset(),
   }),
   builtin('scheduling.k8s.io', {
     plural: 'priorityclasses',
@@ -268,7 +258,7 @@ const others: readonly Kind[] = [
     namespaced: false,
     shortNames: ['pc'],
     generation: 'content',
-    ...defaulted(defaultPriorityClass),
+    defaults: defaultPriorityClass,
   }),
   builtin('storage.k8s.io', {
     plural: 'storageclasses',
@@ -276,7 +266,7 @@ const others: readonly Kind[] = [
     namespaced: false,
     shortNames: ['sc'],
     returnsDeleted: true,
-    ...defaulted(defaultStorageClass),
+    defaults: defaultStorageClass,
   }),
   ...rbac(),
 ];
@@ -284,9 +274,9 @@ const others: readonly Kind[] = [
 function rbac(): readonly Kind[] {
   const kinds = [
     { plural: 'roles', kind: 'Role' },
-    { plural: 'rolebindings', kind: 'RoleBinding', ...defaulted(defaultBinding) },
+    { plural: 'rolebindings', kind: 'RoleBinding', defaults: defaultBinding },
     { plural: 'clusterroles', kind: 'ClusterRole', namespaced: false },
-    { plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', namespaced: false, ...defaulted(defaultBinding) },
+    { plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', namespaced: false, defaults: defaultBinding },
   ];
   return kinds.map((one) =>
     builtin('rbac.authorization.k8s.io', { ...one, nameRule: pathSegment, createOnUpdate: true }),

@@ -22,14 +22,13 @@ export const customResourceDefinitions: Kind = builtin(CRD_GROUP, {
   unconditionalUpdate: false,
   generation: 'spec',
   statusKeeps: 'all',
+  defaults: defaultDefinition,
   prepareCreate(crd, at) {
-    defaultDefinition(crd);
     const storage = versionsOf(crd).find((version) => version.storage === true);
     crd.status = { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: [textOf(storage?.name)] };
     accept(crd, at);
   },
   prepareUpdate(crd, _old, at) {
-    defaultDefinition(crd);
     const status = within(crd, 'status');
     const storage = textOf(versionsOf(crd).find((version) => version.storage === true)?.name);
     const stored = textsOf(status.storedVersions);

@@ -1,5 +1,5 @@
 /** What the server must know of a kind to serve it. Built-in kinds are a table of these; custom ones are made from CRDs. */
-import type { Draft } from '../object/draft.ts';
+import type { Draft, JsonObject } from '../object/draft.ts';
 import type { NameRule } from '../object/names.ts';
 import type { FieldError } from '../status/field-error.ts';
 
@@ -13,22 +13,24 @@ export interface ScalePaths {
   readonly selector: string | undefined;
 }
 
-export interface Prepared {
-  readonly object: Draft;
-  /** Fields that were dropped because nobody knows them, as paths. */
-  readonly unknown?: readonly string[];
-  readonly errors?: readonly FieldError[];
-  /** For the `Warning` header. */
-  readonly warnings?: readonly string[];
-}
-
 /**
- * The door for schemas: prunes, defaults and validates objects of one kind in one version. The server works without it;
- * what it does itself are the rules that all kinds share. Objects may be changed in place.
+ * The door for schemas: what is done with objects of one kind in one version. The server works without it; what it does
+ * itself are the rules that all kinds share.
  */
 export interface ObjectRules {
-  prepareCreate(object: Draft): Prepared;
-  prepareUpdate(object: Draft, old: Draft, subresource: string): Prepared;
+  /** Prunes and defaults in place. Doing it twice changes nothing. */
+  decode(object: JsonObject): Decoding;
+  /** What is wrong with a new object. Its metadata is checked by the server. */
+  validate(object: JsonObject): readonly FieldError[];
+  validateUpdate(object: JsonObject, old: JsonObject): readonly FieldError[];
+  validateStatusUpdate(object: JsonObject, old: JsonObject): readonly FieldError[];
+}
+
+export interface Decoding {
+  /** Fields that were dropped because nobody knows them, as paths. */
+  readonly unknown: readonly string[];
+  /** Why it cannot be read at all. */
+  readonly error?: FieldError;
 }
 
 /** A version of a kind that shares its storage with another kind, as events of two groups do. */
@@ -92,7 +94,9 @@ export interface Kind {
   fieldProblem(field: string): string;
   /** Its definition is being deleted: nothing new may be made. */
   readonly terminating?: boolean;
-  /** Defaults and what else a kind does to a new object. */
+  /** Fills in what is not said. Done whenever an object is read from a client. */
+  defaults?(object: Draft): void;
+  /** What else a kind does to a new or changed object before it is checked. */
   prepareCreate?(object: Draft, at: Circumstances): void;
   prepareUpdate?(object: Draft, old: Draft, at: Circumstances): void;
   validate?(object: Draft, old: Draft | undefined): readonly FieldError[];

@@ -1,40 +1,50 @@
 /** What the operations on objects work with. */
-import type { Clock, Json, Random } from '@reeve/kube';
+import type { Clock, Json, Random, Status } from '@reeve/kube';
 import type { Registry, Served } from '../kinds/registry.ts';
-import type { Draft } from '../object/draft.ts';
+import type { JsonObject } from '../object/draft.ts';
 import type { Store } from '../store/store.ts';
 
-/** Who writes which part of an object, for `metadata.managedFields`. */
+/** Who writes, for `metadata.managedFields`. */
 export interface FieldOwner {
   readonly manager: string;
-  readonly apiVersion: string;
   readonly subresource: string;
-  /** RFC 3339, in seconds. */
-  readonly now: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
+
+export type PatchResult =
+  | {
+      readonly object: JsonObject /** What is odd about the patch itself. */;
+      readonly strictErrors?: readonly string[];
+    }
+  | { readonly status: Status };
+
+export type Patch = (object: JsonObject, patch: Json, served: Served) => PatchResult;
 
 /**
  * The doors for what is written elsewhere. Each is optional: without it the server does not serve what needs it, and says
- * so. All of them may throw a `Refusal`.
+ * so. What they are given they may change.
  */
 export interface Plugins {
   readonly patches?: {
     /** RFC 7386. */
-    merge?(target: Draft, patch: Json, served: Served): Json;
+    readonly merge?: Patch;
     /** RFC 6902. */
-    json?(target: Draft, patch: Json, served: Served): Json;
-    strategic?(target: Draft, patch: Json, served: Served): Json;
+    readonly json?: Patch;
+    readonly strategic?: Patch;
   };
   readonly fields?: {
-    /** The managed fields after a write that is no apply. Changes the object. */
-    updated(object: Draft, old: Draft | undefined, owner: FieldOwner, served: Served): void;
-    /** Server-side apply: the object as it will be. */
+    /** The object with its managed fields after a write that is no apply. */
+    track(object: JsonObject, old: JsonObject | undefined, owner: FieldOwner, served: Served): JsonObject;
+    /** Server-side apply: the object as it will be. `defaulted` fills in what belongs to nobody. */
     apply(
-      applied: Draft,
-      old: Draft | undefined,
-      owner: FieldOwner & { readonly force: boolean },
+      applied: JsonObject,
+      old: JsonObject | undefined,
+      owner: FieldOwner & { readonly force: boolean; defaulted(object: JsonObject): JsonObject },
       served: Served,
-    ): Draft;
+    ): { readonly object: JsonObject } | { readonly status: Status };
+    /** The last step: what differs in nothing but the times of its managers keeps them, so that nothing is written. */
+    keepTimes(old: JsonObject, object: JsonObject): JsonObject;
   };
 }
 

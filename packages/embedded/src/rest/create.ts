@@ -1,9 +1,9 @@
 /** POST: a new object. */
-import { bodyOf, type Draft, draftOf, textOf } from '../object/draft.ts';
+import { bodyOf, copyOf, type Draft, draftOf, textOf } from '../object/draft.ts';
 import { alreadyExists, forbiddenRequest, generateNameConflict, notFound, Refusal } from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
-import { decodeObject } from './decode.ts';
+import { type Decoded, decodeObject } from './decode.ts';
 import { generatedName, judgeUnknown, prepareNew, settleNamespace, settleNewMetadata } from './prepare.ts';
 import { factsOf, textFor } from './present.ts';
 
@@ -19,7 +19,7 @@ export async function createObject(
 ): Promise<Outcome> {
   const { kind } = target.served;
   const { object, unknown } = decodeObject(text, target.served);
-  const warnings = judgeUnknown(unknown, target, options);
+  const warnings = judgeUnknown({ object, unknown }, target, options);
   if (kind.terminating) {
     const message = 'create not allowed while custom resource definition is terminating';
     throw new Refusal(405, 'MethodNotAllowed', message, { group: kind.group, kind: kind.plural });
@@ -29,12 +29,12 @@ export async function createObject(
   const base = textOf(object.metadata.generateName);
   const generates = textOf(object.metadata.name) === '' && base !== '';
   for (let attempt = 1; ; attempt++) {
-    const fresh: Draft = { ...object, metadata: { ...object.metadata } };
+    const fresh = copyOf(object) as Draft;
     if (generates) fresh.metadata.name = generatedName(base, context);
     const name = textOf(fresh.metadata.name);
     try {
-      const outcome = await store(context, { ...target, name }, fresh, options);
-      return { ...outcome, warnings: [...warnings, ...outcome.warnings] };
+      const text = await store(context, { ...target, name }, { object: fresh, unknown }, options);
+      return { code: 201, text, warnings };
     } catch (error) {
       const isTaken = error instanceof Refusal && error.status.reason === 'AlreadyExists';
       if (!generates || !isTaken) throw error;
@@ -43,35 +43,30 @@ export async function createObject(
   }
 }
 
-async function store(context: Context, target: Target, object: Draft, options: WriteOptions): Promise<Outcome> {
-  if (textOf(object.metadata.resourceVersion) !== '') {
+async function store(context: Context, target: Target, decoded: Decoded, options: WriteOptions): Promise<string> {
+  if (textOf(decoded.object.metadata.resourceVersion) !== '') {
     // Strange, but the server's own: not a 400.
     throw new Refusal(500, '', 'resourceVersion should not be set on objects to be created');
   }
-  const { warnings, ...created } = newEntry(context, target, object, options);
+  const created = newEntry(context, target, decoded, options);
   let text = '';
   await context.store.write(keyOf(target), (current, revision) => {
     if (current) throw takenBy(current, target);
-    const stored = created.stored(revision, options.dryRun);
+    const stored = created(revision);
     text = textFor(target.served, stored);
     return options.dryRun ? { type: 'keep' } : { type: 'put', ...stored };
   });
-  return { code: 201, text, warnings };
+  return text;
 }
 
 /** A new object, ready to be stored under whatever revision it gets. */
-export function newEntry(context: Context, target: Target, object: Draft, options: WriteOptions) {
+export function newEntry(context: Context, target: Target, decoded: Decoded, options: WriteOptions) {
   const { kind, version } = target.served;
-  settleNewMetadata(object.metadata, context, kind);
-  const ready = prepareNew(object, target, context, options);
-  const stored = version.conversion?.toStored(ready.object) ?? ready.object;
-  return {
-    warnings: ready.warnings,
-    stored: (revision: number, dryRun: boolean) => ({
-      body: bodyOf(stored, dryRun ? '' : String(revision)),
-      note: factsOf(target.served, stored),
-    }),
-  };
+  settleNewMetadata(decoded.object.metadata, context, kind);
+  const ready = prepareNew(decoded, target, context, options);
+  const stored = version.conversion?.toStored(ready) ?? ready;
+  const note = factsOf(target.served, stored);
+  return (revision: number) => ({ body: bodyOf(stored, options.dryRun ? '' : String(revision)), note });
 }
 
 function takenBy(current: Entry, { served, name }: Target): Refusal {

@@ -19,21 +19,44 @@ export function parseText(text: string, refuse: (why: string) => Error): Json {
 
 export interface Decoded {
   readonly object: Draft;
-  /** Fields of the metadata that nobody knows. */
+  /** Fields that nobody knows. */
   readonly unknown: readonly string[];
+  /** What else strict reading complains of, as texts. */
+  readonly complaints?: readonly string[];
+  /** Its managed fields are settled already: it comes from apply. */
+  readonly isApplied?: boolean;
 }
 
 export function decodeObject(text: string, served: Served): Decoded {
-  const { kind } = served;
-  const unrecognized = (why: string): Error =>
-    badRequest(
-      `the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${Buffer.from(text).subarray(0, SHOWN).toString('hex')}${text.length > SHOWN ? ' ...' : ''})`,
-    );
-  return checkedObject(parseText(text, unrecognized), served, text);
+  return completed(checkedObject(readText(text, served), served, text), served);
 }
 
-/** The same for what is JSON already: the result of a patch. */
-export function checkedObject(value: Json, served: Served, text = ''): Decoded {
+/** An apply: what is not said belongs to nobody, so it is not filled in. */
+export function decodeApplied(value: Json, served: Served): Decoded {
+  return checkedObject(value, served);
+}
+
+/** The same for what is JSON already: the result of a patch or an apply. */
+export function decodeValue(value: Json, served: Served): Decoded {
+  return completed(checkedObject(value, served), served);
+}
+
+function readText(text: string, { kind }: Served): Json {
+  return parseText(text, (why) => {
+    const shown = Buffer.from(text).subarray(0, SHOWN).toString('hex') + (text.length > SHOWN ? ' ...' : '');
+    return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown})`);
+  });
+}
+
+/** Pruned and with its defaults. */
+export function completed({ object, unknown }: Decoded, { kind, version }: Served): Decoded {
+  kind.defaults?.(object);
+  const decoding = version.rules?.decode(object);
+  if (decoding?.error !== undefined) throw badRequest(`${decoding.error.field}: ${decoding.error.message}`);
+  return { object, unknown: [...unknown, ...(decoding?.unknown ?? [])] };
+}
+
+function checkedObject(value: Json, served: Served, text = ''): Decoded {
   const { kind, version, apiVersion } = served;
   if (!isObject(value)) {
     throw badRequest(

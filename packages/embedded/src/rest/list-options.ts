@@ -126,7 +126,5 @@ export function versionNumber(text: string): bigint {
   if (text === '') return 0n;
   if (/^\d{1,19}$/.test(text)) return BigInt(text);
   const error = invalid('resourceVersion', text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  throw new Refusal(400, 'BadRequest', `invalid resource version: resourceVersion: ${bodyText(error)}`);
+  throw new Refusal(400, 'BadRequest', `invalid resource version: resourceVersion: ${error.message}`);
 }
-
-const bodyText = ({ value, detail }: FieldError): string => `Invalid value: ${JSON.stringify(value)}: ${detail}`;

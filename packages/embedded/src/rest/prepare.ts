@@ -1,10 +1,11 @@
 /** What is done to every object before it is stored, whether it is new or changed. */
-import type { Kind, Prepared } from '../kinds/kind.ts';
+import type { Kind } from '../kinds/kind.ts';
 import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
 import { keepMetadata, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { badRequest, conflict, invalidObject } from '../status/refusal.ts';
 import { type Context, type Target, timeText, type WriteOptions } from './context.ts';
+import type { Decoded } from './decode.ts';
 
 /** Characters of generated names: no vowels, no look-alikes. */
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
@@ -44,56 +45,46 @@ export function settleNewMetadata(metadata: JsonObject, context: Context, kind: 
   if (kind.generation !== undefined) metadata.generation = 1;
 }
 
-export interface Ready {
-  readonly object: Draft;
-  readonly warnings: readonly string[];
-}
-
-export function prepareNew(object: Draft, target: Target, context: Context, options: WriteOptions): Ready {
+export function prepareNew(decoded: Decoded, target: Target, context: Context, options: WriteOptions): Draft {
   const { kind, version } = target.served;
+  const { object } = decoded;
   const at = { now: timeText(context.clock.now()), subresource: '', kinds: context.registry.kinds };
   if (kind.custom && version.status) delete object.status;
   kind.prepareCreate?.(object, at);
-  settleFields(object, undefined, target, context, options);
-  const prepared: Prepared = version.rules?.prepareCreate(object) ?? { object };
-  const warnings = judgeUnknown(prepared.unknown ?? [], target, options);
-  const errors = [
-    ...validateMetadata(prepared.object.metadata, kind.namespaced, kind.nameRule),
-    ...(prepared.errors ?? []),
-    ...(kind.validate?.(prepared.object, undefined) ?? []),
-  ];
-  refuseInvalid(prepared.object, kind, errors);
-  return { object: prepared.object, warnings: [...warnings, ...(prepared.warnings ?? [])] };
+  const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
+  refuseInvalid(ready, kind, [
+    ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
+    ...(version.rules?.validate(ready) ?? []),
+    ...(kind.validate?.(ready, undefined) ?? []),
+  ]);
+  return ready;
 }
 
 export function prepareChanged(
-  object: Draft,
+  decoded: Decoded,
   old: Draft,
   target: Target,
   context: Context,
   options: WriteOptions,
-): Ready {
+): Draft {
   const { kind, version } = target.served;
   const { subresource } = target;
-  keepMetadata(object.metadata, old.metadata);
-  let changed = subresource === 'status' ? withStatusOf(object, old, kind) : object;
-  if (subresource === '' && version.status) setField(changed, 'status', old.status);
-  if (subresource === 'finalize') setField(changed, 'status', old.status);
+  keepMetadata(decoded.object.metadata, old.metadata);
+  const isStatus = subresource === 'status';
+  const changed = isStatus ? withStatusOf(decoded.object, old, kind) : decoded.object;
+  if (!isStatus && version.status) setField(changed, 'status', old.status);
   const at = { now: timeText(context.clock.now()), subresource, kinds: context.registry.kinds };
   kind.prepareUpdate?.(changed, old, at);
-  settleFields(changed, old, target, context, options);
-  const prepared: Prepared = version.rules?.prepareUpdate(changed, old, subresource) ?? { object: changed };
-  changed = prepared.object;
-  if (subresource !== 'status') settleGeneration(changed, old, kind);
-  const warnings = judgeUnknown(prepared.unknown ?? [], target, options);
-  const errors = [
-    ...validateMetadata(changed.metadata, kind.namespaced, kind.nameRule),
-    ...validateMetadataUpdate(changed.metadata, old.metadata),
-    ...(prepared.errors ?? []),
-    ...(kind.validate?.(changed, old) ?? []),
-  ];
-  refuseInvalid(changed, kind, errors);
-  return { object: changed, warnings: [...warnings, ...(prepared.warnings ?? [])] };
+  if (!isStatus) settleGeneration(changed, old, kind);
+  const ready = decoded.isApplied ? changed : tracked(changed, old, target, context, options);
+  const rules = version.rules;
+  refuseInvalid(ready, kind, [
+    ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
+    ...validateMetadataUpdate(ready.metadata, old.metadata),
+    ...((isStatus ? rules?.validateStatusUpdate(ready, old) : rules?.validateUpdate(ready, old)) ?? []),
+    ...(kind.validate?.(ready, old) ?? []),
+  ]);
+  return (context.plugins.fields?.keepTimes(old, ready) as Draft | undefined) ?? ready;
 }
 
 /** An update of the status changes the status, and of the metadata what the kind lets through. */
@@ -113,17 +104,19 @@ function withStatusOf(object: Draft, old: Draft, kind: Kind): Draft {
 }
 
 /** Without a plugin there are no managed fields: what a client sends of them is dropped. */
-function settleFields(
+function tracked(
   object: Draft,
   old: Draft | undefined,
   { served, subresource }: Target,
   { plugins, clock }: Context,
   { fieldManager }: WriteOptions,
-): void {
-  if (plugins.fields === undefined) return setField(object.metadata, 'managedFields', undefined);
-  const { apiVersion } = served;
-  const owner = { manager: fieldManager, apiVersion, subresource, now: timeText(clock.now()) };
-  plugins.fields.updated(object, old, owner, served);
+): Draft {
+  if (plugins.fields === undefined) {
+    setField(object.metadata, 'managedFields', undefined);
+    return object;
+  }
+  const owner = { manager: fieldManager, subresource, now: clock.now() };
+  return plugins.fields.track(object, old, owner, served) as Draft;
 }
 
 function settleGeneration(object: Draft, old: Draft, kind: Kind): void {
@@ -141,12 +134,12 @@ function withoutMetadata({ apiVersion: _version, kind: _kind, metadata: _metadat
 
 /** Unknown fields are an error, a warning or nothing, as the client asked. */
 export function judgeUnknown(
-  unknown: readonly string[],
+  { unknown, complaints = [] }: Decoded,
   { served }: Target,
   { fieldValidation }: WriteOptions,
 ): readonly string[] {
-  if (unknown.length === 0 || fieldValidation === 'Ignore') return [];
-  const texts = unknown.map((field) => `unknown field ${JSON.stringify(field)}`);
+  const texts = [...complaints, ...unknown.map((field) => `unknown field ${JSON.stringify(field)}`)];
+  if (texts.length === 0 || fieldValidation === 'Ignore') return [];
   if (fieldValidation === 'Warn') return texts;
   const { kind, version } = served;
   const problem = `strict decoding error: ${texts.join(', ')}`;

@@ -13,7 +13,7 @@ import {
 } from '../object/draft.ts';
 import { selectorText } from '../selector/labels.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, noSuchPath, notFound } from '../status/refusal.ts';
+import { badRequest, invalidObject, noSuchPath, notFound, refusalOf } from '../status/refusal.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
 import { type Decoded, parseText } from './decode.ts';
 import { draftFor } from './present.ts';
@@ -51,7 +51,11 @@ export async function patchScale(
   return write(
     context,
     target,
-    (current) => objectOf(apply?.(copyOf(current as Draft), patch, target.served)),
+    (current) => {
+      const result = apply?.(copyOf(current), patch, target.served);
+      if (result !== undefined && 'status' in result) throw refusalOf(result.status);
+      return result?.object ?? current;
+    },
     options,
   );
 }
@@ -79,8 +83,7 @@ async function write(
     setAt(object, paths.spec, replicas);
     return { object, unknown: [] };
   };
-  const parent = { ...target, subresource: '' };
-  const { text, ...changed } = await changeObject(context, parent, parentOf, options, false);
+  const { text, ...changed } = await changeObject(context, target, parentOf, options, false);
   return { ...changed, text: JSON.stringify(scaleOf(JSON.parse(text) as Draft, target)) };
 }
 

@@ -1,13 +1,13 @@
 /** PUT and PATCH: an object as it shall be, decided on the newest state of it. */
 import type { Json } from '@reeve/kube';
-import { bodyOf, copyOf, type Draft, isSame, numberOf, textOf, textsOf } from '../object/draft.ts';
+import { bodyOf, copyOf, type Draft, isSame, type JsonObject, numberOf, textOf, textsOf } from '../object/draft.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, modifiedSince, notFound } from '../status/refusal.ts';
+import { badRequest, invalidObject, modifiedSince, notFound, refusalOf } from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
 import type { Decision } from '../store/store.ts';
-import { type Context, keyOf, type Outcome, type Target, timeText, type WriteOptions } from './context.ts';
+import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
 import { newEntry, refuseInNamespace } from './create.ts';
-import { checkedObject, type Decoded, decodeObject } from './decode.ts';
+import { completed, type Decoded, decodeApplied, decodeObject, decodeValue } from './decode.ts';
 import { judgeUnknown, prepareChanged, settleNamespace, uidConflict } from './prepare.ts';
 import { draftFor, factsOf, textFor } from './present.ts';
 
@@ -39,11 +39,13 @@ export function patchObject(
   type: PatchType,
   options: WriteOptions,
 ): Promise<Outcome> {
+  const { served } = target;
   const wanted = (old: Draft | undefined): Decoded => {
-    const { patches } = context.plugins;
-    const patched = old === undefined ? undefined : patches?.[type]?.(copyOf(old), patch, target.served);
-    if (patched === undefined) throw notFound(target.served.kind, target.name);
-    return checkedObject(patched, target.served);
+    const result = old && context.plugins.patches?.[type]?.(copyOf(old), patch, served);
+    if (result === undefined) throw notFound(served.kind, target.name);
+    if ('status' in result) throw refusalOf(result.status);
+    const decoded = decodeValue(result.object, served);
+    return { ...decoded, complaints: result.strictErrors ?? [] };
   };
   return changeObject(context, target, wanted, options, false);
 }
@@ -56,14 +58,17 @@ export function applyObject(
   options: WriteOptions,
 ): Promise<Outcome> {
   const { served, subresource } = target;
-  const checked = checkedObject(applied, served);
+  const checked = decodeApplied(applied, served);
   settleNamespace(checked.object.metadata, target);
+  const defaulted = (object: JsonObject): JsonObject =>
+    completed({ object: object as Draft, unknown: [] }, served).object;
   const wanted = (old: Draft | undefined): Decoded => {
-    const now = timeText(context.clock.now());
-    const owner = { manager: options.fieldManager, apiVersion: served.apiVersion, subresource, now, force };
-    const object = context.plugins.fields?.apply(copyOf(checked.object), old && copyOf(old), owner, served);
-    if (object === undefined) throw notFound(served.kind, target.name);
-    return { object, unknown: checked.unknown };
+    const owner = { manager: options.fieldManager, subresource, now: context.clock.now(), force, defaulted };
+    const result = context.plugins.fields?.apply(copyOf(checked.object), old && copyOf(old), owner, served);
+    if (result === undefined) throw notFound(served.kind, target.name);
+    if ('status' in result) throw refusalOf(result.status);
+    const decoded = decodeValue(result.object, served);
+    return { ...decoded, unknown: [...checked.unknown, ...decoded.unknown], isApplied: true };
   };
   return changeObject(context, target, wanted, options, subresource === '');
 }
@@ -83,20 +88,17 @@ export async function changeObject(
       if (!mayCreate) throw notFound(served.kind, target.name);
       const decoded = wanted(undefined);
       refuseInNamespace(context, target, decoded.object);
+      const warnings = judgeUnknown(decoded, target, options);
       delete decoded.object.metadata.resourceVersion;
-      const created = newEntry(context, target, decoded.object, options);
-      const warnings = [...judgeUnknown(decoded.unknown, target, options), ...created.warnings];
-      const stored = created.stored(revision, options.dryRun);
+      const stored = newEntry(context, target, decoded, options)(revision);
       outcome = { code: 201, text: textFor(served, stored), warnings };
       return { type: 'put', ...stored };
     }
     const old = draftFor(served, current);
     const decoded = wanted(old);
-    const { object } = decoded;
-    refuseStale(object, old, target);
-    const ready = prepareChanged(object, old, target, context, options);
-    const warnings = [...judgeUnknown(decoded.unknown, target, options), ...ready.warnings];
-    return write(ready.object, old, warnings, revision);
+    const warnings = judgeUnknown(decoded, target, options);
+    refuseStale(decoded.object, old, target);
+    return write(prepareChanged(decoded, old, target, context, options), old, warnings, revision);
   };
 
   const write = (object: Draft, old: Draft, warnings: readonly string[], revision: number): Decision => {

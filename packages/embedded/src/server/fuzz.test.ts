@@ -100,7 +100,7 @@ const type = fc.constantFrom('application/json', 'application/merge-patch+json',
 
 test('any request is answered: what is wrong with a Status, nothing with a failure of the server', async () => {
   const { request, of, errors } = await openServer({
-    plugins: { patches: { merge: (target, patch) => ({ ...target, ...(patch as object) }) } },
+    plugins: { patches: { merge: (target, patch) => ({ object: { ...target, ...(patch as object) } }) } },
   });
   await of(crds).create(widgetDefinition());
   await fc.assert(

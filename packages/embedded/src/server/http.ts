@@ -40,6 +40,8 @@ const MAX_HEADERS = 64 * 1024;
 const IDLE_MS = 120_000;
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
+/** Connections that come at once and wait to be taken. */
+const BACKLOG = 4_096;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers'> &
@@ -64,7 +66,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   server.on('error', onError);
   const address = server.address() as AddressInfo;

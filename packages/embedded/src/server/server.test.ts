@@ -65,12 +65,21 @@ test('what is not served is refused with a Status that says so', async () => {
 test('patches and apply go through their doors, on the newest state', async () => {
   const { of, request } = await openServer({
     plugins: {
-      patches: { merge: (target, patch) => ({ ...target, ...(patch as Record<string, Json>) }) },
+      patches: {
+        merge: (target, patch) =>
+          'refuse' in (patch as object)
+            ? { status: { kind: 'Status', apiVersion: 'v1', code: 422, reason: 'Invalid', message: 'no such patch' } }
+            : { object: { ...target, ...(patch as Record<string, Json>) } },
+      },
       fields: {
-        updated: (object, _old, { manager, subresource }) => {
-          object.metadata.managedFields = [{ manager, operation: 'Update', ...(subresource && { subresource }) }];
+        track: (object, _old, { manager, subresource }) => {
+          const entry = { manager, operation: 'Update', ...(subresource && { subresource }) };
+          return { ...object, metadata: { ...(object.metadata as object), managedFields: [entry] } };
         },
-        apply: (applied, old, { manager, force }) => ({ ...(old ?? applied), ...applied, by: `${manager} ${force}` }),
+        apply: (applied, old, { manager, force }) => ({
+          object: { ...(old ?? applied), ...applied, by: `${manager} ${force}` },
+        }),
+        keepTimes: (_old, object) => object,
       },
     },
   });
@@ -86,6 +95,8 @@ test('patches and apply go through their doors, on the newest state', async () =
     of(configMaps).patch('a', { type: 'merge', value: { metadata: { ...both.metadata, resourceVersion: '1' } } }),
   );
   assert.equal(stale.reason, 'Conflict');
+  const wrong = await refused(of(configMaps).patch('a', { type: 'merge', value: { refuse: true } }));
+  assert.deepEqual([wrong.code, wrong.message], [422, 'no such patch']);
   assert.equal((await refused(of(configMaps).patch('none', { type: 'merge', value: {} }))).code, 404);
   const json = await refused(of(configMaps).patch('a', { type: 'json', value: [] }));
   assert.equal(
@@ -107,6 +118,8 @@ test('patches and apply go through their doors, on the newest state', async () =
   await of(statefulSets).create({ metadata: { name: 's' }, spec });
   const scaled = await of(statefulSets).setScale('s', 7);
   assert.equal(scaled.spec?.replicas, 7);
+  const set = await of(statefulSets).get('s');
+  assert.equal(set.metadata.managedFields?.[0]?.subresource, 'scale');
 });
 
 test('every request is put to the authorizer as what it is', async () => {

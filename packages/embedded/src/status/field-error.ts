@@ -17,9 +17,8 @@ export interface FieldError {
   readonly type: FieldErrorType;
   /** `metadata.labels`, `spec.ports[0].port`. */
   readonly field: string;
-  /** What is shown of the value, where the type shows one. */
-  readonly value?: unknown;
-  readonly detail: string;
+  /** Without the field: `Invalid value: "x": must be …`. */
+  readonly message: string;
 }
 
 const titles: Readonly<Record<FieldErrorType, string>> = {
@@ -35,46 +34,24 @@ const titles: Readonly<Record<FieldErrorType, string>> = {
   InternalError: 'Internal error',
 };
 
-const withoutValue: readonly FieldErrorType[] = [
-  'FieldValueRequired',
-  'FieldValueForbidden',
-  'FieldValueTooLong',
-  'InternalError',
-];
-
-/** The error without its field, as a cause has it. */
-export function bodyOf({ type, value, detail }: FieldError): string {
-  const title = titles[type];
-  const shown = withoutValue.includes(type) ? title : `${title}: ${JSON.stringify(value) ?? 'null'}`;
-  return detail === '' ? shown : `${shown}: ${detail}`;
+function make(type: FieldErrorType, field: string, detail: string, shown?: string): FieldError {
+  const parts = [titles[type], ...(shown === undefined ? [] : [shown]), ...(detail === '' ? [] : [detail])];
+  return { type, field, message: parts.join(': ') };
 }
+
+const show = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
 /** Several errors as one sentence, each once. */
 export function sentenceOf(errors: readonly FieldError[]): string {
-  const texts = [...new Set(errors.map((error) => `${error.field}: ${bodyOf(error)}`))];
+  const texts = [...new Set(errors.map(({ field, message }) => `${field}: ${message}`))];
   return texts.length === 1 ? (texts[0] as string) : `[${texts.join(', ')}]`;
 }
 
-export const invalid = (field: string, value: unknown, detail: string): FieldError => ({
-  type: 'FieldValueInvalid',
-  field,
-  value,
-  detail,
-});
-export const required = (field: string, detail: string): FieldError => ({ type: 'FieldValueRequired', field, detail });
-export const forbidden = (field: string, detail: string): FieldError => ({
-  type: 'FieldValueForbidden',
-  field,
-  detail,
-});
-export const tooLong = (field: string, most: number): FieldError => ({
-  type: 'FieldValueTooLong',
-  field,
-  detail: `may not be more than ${most} bytes`,
-});
-export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
-  type: 'FieldValueNotSupported',
-  field,
-  value,
-  detail: `supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
-});
+export const invalid = (field: string, value: unknown, detail: string): FieldError =>
+  make('FieldValueInvalid', field, detail, show(value));
+export const required = (field: string, detail: string): FieldError => make('FieldValueRequired', field, detail);
+export const forbidden = (field: string, detail: string): FieldError => make('FieldValueForbidden', field, detail);
+export const tooLong = (field: string, most: number): FieldError =>
+  make('FieldValueTooLong', field, `may not be more than ${most} bytes`);
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
+  make('FieldValueNotSupported', field, `supported values: ${supported.map(show).join(', ')}`, show(value));

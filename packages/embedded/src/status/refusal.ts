@@ -1,10 +1,16 @@
 /** Why a request is not carried out: a Status with the real server's code, reason, message and details. */
 import type { Status, StatusCause, StatusDetails } from '@reeve/kube';
-import { bodyOf, type FieldError, sentenceOf } from './field-error.ts';
+import { type FieldError, sentenceOf } from './field-error.ts';
 
 /** Some answers of the server carry list metadata: where to go on after an expired page. */
 export interface RefusalStatus extends Status {
   readonly metadata: { readonly continue?: string };
+}
+
+/** A Status that something else made, as a refusal. */
+export function refusalOf(status: Status): Refusal {
+  const { code = 500, reason = '', message = '', details } = status;
+  return new Refusal(code, reason, message, details);
 }
 
 export class Refusal extends Error {
@@ -104,7 +110,7 @@ export function invalidObject(
     ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
     kind: of.kind,
-    causes: errors.map((error) => ({ reason: error.type, message: bodyOf(error), field: error.field })),
+    causes: errors.map(({ type, field, message }) => ({ reason: type, message, field })),
   });
 }
 

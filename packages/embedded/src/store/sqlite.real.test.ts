@@ -17,7 +17,7 @@ storeContract(
       end: () => rmSync(folder, { recursive: true }),
     };
   },
-  15,
+  8,
 );
 
 test('a store file is private, has one server, and is told from other files', async (t) => {
