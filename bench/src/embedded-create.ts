@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 const TOKEN = 'the-token-of-the-benchmark';
@@ -89,7 +90,10 @@ export default async function embeddedCreate(argv: readonly string[]): Promise<v
   });
   const folder = mkdtempSync(join(tmpdir(), 'reeve-bench-'));
   const started = performance.now();
-  const child = fork(join(import.meta.dirname, 'embedded/server.ts'), [join(folder, 'store.db'), TOKEN]);
+  const child = fork(fileURLToPath(new URL('./embedded/server.ts', import.meta.url)), [
+    join(folder, 'store.db'),
+    TOKEN,
+  ]);
   try {
     const { url } = await next<{ url: string }>(child);
     const readyMs = Math.round(performance.now() - started);

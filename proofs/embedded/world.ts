@@ -1,6 +1,7 @@
 /** Writers that remember what was acknowledged, a watcher that remembers what it saw, and what must hold afterwards. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   type Access,
   type AnyObject,
@@ -236,7 +237,7 @@ interface Running {
 }
 
 async function start(path: string): Promise<Running> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'child.ts'), path, TOKEN], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./child.ts', import.meta.url)), path, TOKEN], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const { url, revision } = await firstLine(child);

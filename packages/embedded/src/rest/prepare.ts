@@ -19,11 +19,13 @@ export function generatedName(base: string, { random }: Context): string {
 
 /** A random UUID, version 4, from the injected source: a simulation with the same seed has the same ones. */
 function uuid({ random }: Context): string {
-  const hex = Array.from({ length: 32 }, () => Math.floor(random.next() * 16));
-  hex[12] = 4;
-  hex[16] = 8 + ((hex[16] as number) & 3);
-  const text = hex.map((digit) => digit.toString(16)).join('');
-  return `${text.slice(0, 8)}-${text.slice(8, 12)}-${text.slice(12, 16)}-${text.slice(16, 20)}-${text.slice(20)}`;
+  const word = (): string =>
+    Math.floor(random.next() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+  const [a, b, c, d] = [word(), word(), word(), word()];
+  const variant = (8 + (Number.parseInt(c.charAt(0), 16) & 3)).toString(16);
+  return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`;
 }
 
 /** The namespace of the path, unless the object says another one. */
