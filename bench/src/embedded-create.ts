@@ -20,8 +20,12 @@ interface Usage {
 
 const next = <T>(child: ChildProcess): Promise<T> =>
   new Promise((resolve, reject) => {
-    child.once('message', (message) => resolve(message as T));
-    child.once('exit', () => reject(new Error('the server ended')));
+    const onExit = () => reject(new Error('the server ended'));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.removeListener('exit', onExit);
+      resolve(message as T);
+    });
   });
 
 function usage(child: ChildProcess): Promise<Usage> {
@@ -61,13 +65,12 @@ async function measure(child: ChildProcess, url: URL, clients: number, seconds: 
     let count = 0;
     const client = async (number: number): Promise<void> => {
       while (performance.now() < until) {
-        await create(url, agent, `c${clients}-${number}-${Math.round(until)}-${count++}`, data);
+        await create(url, agent, `c${clients}-${number}-${until.toFixed()}-${count++}`, data);
       }
     };
     await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
     return count;
   };
-  await run(performance.now() + 2_000); // warm
   const before = await usage(child);
   const started = performance.now();
   const creates = await run(started + seconds * 1_000);
@@ -99,6 +102,9 @@ export default async function embeddedCreate(argv: readonly string[]): Promise<v
     const readyMs = Math.round(performance.now() - started);
     const idleMb = Math.round((await usage(child)).rssMb);
     process.stdout.write(`ready after ${readyMs} ms, idle ${idleMb} MB\n`);
+    const data = 'x'.repeat(Number(values.bytes));
+    // Warm: until the code that is measured is compiled.
+    for (let made = 0; made < 5_000; ) made += (await measure(child, new URL(url), 64, 1, data)).creates;
     const results = [];
     for (const clients of [1, 64]) {
       const result = await measure(

@@ -44,8 +44,8 @@ const REQUEST_MS = 60_000;
 const BACKLOG = 4_096;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
-type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers'> &
-  AsyncIterable<Buffer> & { destroy(): void; resume(): void };
+/** What the messages of HTTP/1.1 and HTTP/2 have in common. */
+type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'on' | 'resume'>;
 
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { host = '127.0.0.1', port = 0, tls } = options;
@@ -109,7 +109,9 @@ function secureServer(tls: { readonly cert: string; readonly key: string }, hand
 
 async function exchange(message: Message, response: ServerResponse, options: ListenOptions): Promise<void> {
   const gone = new AbortController();
-  response.once('close', () => gone.abort(new Error('the client went away')));
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort(new Error('the client went away'));
+  });
   let answer: TransportResponse;
   try {
     answer = await options.handle(await requestOf(message, options, gone.signal));
@@ -122,9 +124,8 @@ async function exchange(message: Message, response: ServerResponse, options: Lis
 
 async function requestOf(message: Message, options: ListenOptions, signal: AbortSignal): Promise<TransportRequest> {
   const { method = '', url = '' } = message;
-  const headers = Object.fromEntries(
-    Object.entries(message.headers).filter(([name, value]) => !name.startsWith(':') && value !== undefined),
-  ) as Record<string, string | string[]>;
+  // Node has their names in lower case; those of HTTP/2 that begin with a colon are in nobody's way.
+  const headers = message.headers as Record<string, string | string[]>;
   const host = String(message.headers[':authority'] ?? message.headers.host ?? '');
   refuseStrangers(host, headers, options.hosts ?? []);
   if (!METHODS.includes(method)) throw methodNotAllowed();
@@ -143,21 +144,28 @@ function refuseStrangers(host: string, headers: Readonly<Record<string, unknown>
   if (headers.origin !== undefined) throw forbiddenRequest(nobody, '', 'requests of web pages are not served');
 }
 
-async function bodyOf(message: Message, limit: number): Promise<string> {
-  if (Number(message.headers['content-length'] ?? 0) > limit) {
+function bodyOf(message: Message, limit: number): Promise<string> {
+  const length = Number(message.headers['content-length'] ?? 0);
+  if (length > limit) {
     message.resume();
-    throw tooLargeBody(limit);
+    return Promise.reject(tooLargeBody(limit));
   }
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of message) {
-    size += chunk.length;
-    // Read on, but kept no longer: a client that is still sending does not hear an answer.
-    if (size <= limit) chunks.push(chunk);
-    else if (size > 2 * limit) throw tooLargeBody(limit);
-  }
-  if (size > limit) throw tooLargeBody(limit);
-  return Buffer.concat(chunks, size).toString('utf8');
+  return new Promise((resolve, reject) => {
+    message.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      // Read on, but kept no longer: a client that is still sending does not hear an answer.
+      if (size <= limit) chunks.push(chunk);
+      else if (size > 2 * limit) reject(tooLargeBody(limit));
+    });
+    message.on('end', () => {
+      if (size > limit) reject(tooLargeBody(limit));
+      else resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)).toString('utf8'));
+    });
+    message.on('error', reject);
+    message.on('close', () => reject(badRequest('the body ended in its middle')));
+  });
 }
 
 async function send({ status, headers, body }: TransportResponse, response: ServerResponse, signal: AbortSignal) {

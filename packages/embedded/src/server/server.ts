@@ -88,10 +88,7 @@ export class ApiServer {
   /** Requests of whoever: the credentials decide. Never rejects. */
   handle(request: TransportRequest): Promise<TransportResponse> {
     return this.#serve(request, async () => {
-      const headers = Object.fromEntries(
-        Object.keys(request.headers ?? {}).map((name) => [name, header(request, name)]),
-      );
-      const user = await this.#options.authenticate?.({ headers });
+      const user = await this.#options.authenticate?.({ header: (name) => header(request, name) });
       if (user === undefined) throw unauthorized();
       return user;
     });
