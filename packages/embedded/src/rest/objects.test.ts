@@ -77,9 +77,11 @@ test('a name is generated, and thrown again when it is taken', async () => {
     'configmaps "a-bbbbb" already exists, the server was not able to generate a unique name for the object',
   );
   assert.equal(taken.details?.retryAfterSeconds, 1);
-  let count = 0;
-  const lucky = await openServer({ random: { next: () => (count++ < 400 ? 0 : 0.5) } });
+  // Unlucky for as many letters as a name has.
+  let unlucky = Number.POSITIVE_INFINITY;
+  const lucky = await openServer({ random: { next: () => (unlucky-- > 0 ? 0 : 0.5) } });
   await lucky.of(configMaps).create({ metadata: { name: 'a-bbbbb' } });
+  unlucky = 5;
   const second = await lucky.of(configMaps).create({ metadata: { generateName: 'a-' } });
   assert.match(second.metadata.name, /^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   assert.equal(store.count('configmaps'), 1);
