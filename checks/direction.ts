@@ -8,17 +8,32 @@ import { importsOf, isTest, isTypeScript, type SourceFile } from './lib/source.t
 /** Workspace folder → the workspaces it may import. Longest matching folder counts. */
 const packages: Readonly<Record<string, { readonly name: string; readonly may: readonly string[] }>> = {
   'packages/kube': { name: '@reeve/kube', may: [] },
+  'packages/embedded': { name: '@reeve/embedded', may: ['@reeve/kube'] },
   'packages/runtime': { name: '@reeve/runtime', may: ['@reeve/kube'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/runtime'] },
   'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
   'apps/cli': { name: '@reeve/cli', may: ['@reeve/runtime', '@reeve/redis'] },
   rig: { name: '@reeve/rig', may: ['@reeve/runtime', '@reeve/redis'] },
-  bench: { name: '@reeve/bench', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'] },
-  proofs: { name: 'proofs', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig', '@reeve/cli'] },
-  checks: { name: 'checks', may: ['@reeve/kube', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
+  bench: {
+    name: '@reeve/bench',
+    may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'],
+  },
+  proofs: {
+    name: 'proofs',
+    may: [
+      '@reeve/kube',
+      '@reeve/embedded',
+      '@reeve/runtime',
+      '@reeve/redis',
+      '@reeve/simulation',
+      '@reeve/rig',
+      '@reeve/cli',
+    ],
+  },
+  checks: { name: 'checks', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
   examples: {
     name: 'examples',
-    may: ['@reeve/kube', '@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'],
+    may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'],
   },
 };
 

@@ -5,7 +5,7 @@ const isCatalog = ({ text }: SourceFile): boolean => text.includes('satisfies Er
 /** Where findings of a check are declared: they look like error codes and have their own list. */
 const findings = 'operators/redis/src/api/findings.ts';
 const use =
-  /(?:\bcode:|\b(?:failed|refuse|refused|refusal|cliError)\(|\bnew (?:Reeve|Kube)Error\()\s*'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})'/g;
+  /(?:\bcode:|\b(?:failed|refuse|refused|refusal|cliError)\(|\bnew (?:Reeve|Kube|Embedded)Error\()\s*'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})'/g;
 
 const quoted = (text: string): readonly string[] =>
   [...text.matchAll(/'([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{4,})'/g)].map((match) => match[1] as string);
@@ -15,7 +15,7 @@ export function checkErrorCodes(files: readonly SourceFile[], declared: readonly
     ({ path }) =>
       isTypeScript(path) &&
       !isTest(path) &&
-      /^(?:packages\/(?:kube|runtime)|operators\/[^/]+|apps\/[^/]+)\/src\//.test(path),
+      /^(?:packages\/(?:kube|runtime|embedded)|operators\/[^/]+|apps\/[^/]+)\/src\//.test(path),
   );
   const known = new Set(declared);
   const ofFindings = new Set(quoted(sources.find(({ path }) => path === findings)?.text ?? ''));

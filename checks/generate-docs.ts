@@ -1,11 +1,13 @@
-/** Makes docs/errors.md from the declared error codes. `npm run docs` writes it; `npm run check` says if it is old. */
+/** Makes docs/errors.md and docs/served.md from the sources. `npm run docs` writes them; `npm run check` says if they are old. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliErrors } from '@reeve/cli';
+import { builtinKinds, embeddedErrors } from '@reeve/embedded';
 import { kubeErrors } from '@reeve/kube';
 import { redisErrors } from '@reeve/redis';
 import { type ErrorCatalog, runtimeErrors } from '@reeve/runtime';
 import { root } from './lib/source.ts';
+import { servedPage } from './served-page.ts';
 
 interface Section {
   readonly title: string;
@@ -17,6 +19,11 @@ const sections: readonly Section[] = [
   { title: 'Redis and Valkey', intro: 'From `operators/redis/src/api/errors.ts`.', catalog: redisErrors },
   { title: 'The command line', intro: 'From `apps/cli/src/errors.ts`.', catalog: cliErrors },
   { title: 'The Kubernetes client', intro: 'From `packages/kube/src/errors/errors.ts`.', catalog: kubeErrors },
+  {
+    title: 'The embedded API server',
+    intro: 'From `packages/embedded/src/errors/errors.ts`.',
+    catalog: embeddedErrors,
+  },
   { title: 'The runtime', intro: 'From `packages/runtime/src/errors/errors.ts`.', catalog: runtimeErrors },
 ];
 
@@ -46,19 +53,27 @@ export function errorsPage(from: readonly Section[]): string {
 
 export const declaredCodes: readonly string[] = sections.flatMap(({ catalog }) => Object.keys(catalog));
 
-const pagePath = join(root, 'docs/errors.md');
+/** A page under docs/ and what it must say. */
+const pages: readonly { readonly path: string; make(): string }[] = [
+  { path: 'docs/errors.md', make: () => errorsPage(sections) },
+  { path: 'docs/served.md', make: () => servedPage(builtinKinds) },
+];
 
 export function checkDocs(): readonly string[] {
-  let page: string;
-  try {
-    page = readFileSync(pagePath, 'utf8');
-  } catch {
-    return ['docs/errors.md is missing: npm run docs'];
-  }
-  return page === errorsPage(sections) ? [] : ['docs/errors.md is old: npm run docs'];
+  return pages.flatMap(({ path, make }) => {
+    let page: string;
+    try {
+      page = readFileSync(join(root, path), 'utf8');
+    } catch {
+      return [`${path} is missing: npm run docs`];
+    }
+    return page === make() ? [] : [`${path} is old: npm run docs`];
+  });
 }
 
 if (import.meta.main) {
-  writeFileSync(pagePath, errorsPage(sections));
-  console.log('wrote docs/errors.md');
+  for (const { path, make } of pages) {
+    writeFileSync(join(root, path), make());
+    console.log(`wrote ${path}`);
+  }
 }

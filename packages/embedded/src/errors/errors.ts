@@ -1,0 +1,43 @@
+/**
+ * Errors of the embedded server as a program: its store, its files. What a client did wrong is no error of the server: it
+ * gets a `Status` (status/refusal.ts). The shape is that of the runtime's `ReeveError`, which this package cannot import.
+ */
+interface ErrorDescription {
+  readonly meaning: string;
+  readonly remedy: string;
+}
+type ErrorCatalog = Readonly<Record<string, ErrorDescription>>;
+
+export class EmbeddedError extends Error {
+  readonly code: EmbeddedErrorCode;
+  /** What the error is about: a file, a folder. Never a secret. */
+  readonly subjects: readonly string[];
+
+  constructor(code: EmbeddedErrorCode, message: string, subjects: readonly string[] = [], cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'EmbeddedError';
+    this.code = code;
+    this.subjects = subjects;
+  }
+}
+
+export const embeddedErrors = {
+  EMBEDDED_STORE_LOCKED: {
+    meaning: 'Another process has the store open. Two servers on one store would undo each other’s work.',
+    remedy: 'Stop the other server, or give this one a store of its own.',
+  },
+  EMBEDDED_STORE_UNREADABLE: {
+    meaning: 'The file is no store, is damaged, or was written by a newer version.',
+    remedy: 'Check the path. If it is right, put the last backup in its place; do not delete the file.',
+  },
+  EMBEDDED_STORE_FAILED: {
+    meaning: 'The store could not write, so it writes no more. Everything it acknowledged before is kept.',
+    remedy: 'The message has the cause (a full disk, most often). Mend it and start the server again.',
+  },
+  EMBEDDED_TOKEN_FILE: {
+    meaning: 'The file with the access token is missing, empty, or others than its owner may read it.',
+    remedy: 'Write a long random token into it and set its mode to 0600.',
+  },
+} as const satisfies ErrorCatalog;
+
+export type EmbeddedErrorCode = keyof typeof embeddedErrors;

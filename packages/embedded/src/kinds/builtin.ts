@@ -1,0 +1,286 @@
+/** The built-in kinds that are served, as a table. docs/served.md is made from it. */
+import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { dns1035Label, dnsLabel, pathSegment } from '../object/names.ts';
+import { customResourceDefinitions } from './crd.ts';
+import {
+  defaultBinding,
+  defaultNamespace,
+  defaultPriorityClass,
+  defaultSecret,
+  defaultService,
+  defaultSlice,
+  defaultStorageClass,
+  defaultVolume,
+  labelNamespace,
+} from './defaults/others.ts';
+import { defaultPod, qosClass } from './defaults/pods.ts';
+import {
+  defaultClaim,
+  defaultDeployment,
+  defaultJob,
+  defaultReplicaSet,
+  defaultStatefulSet,
+  selectByUid,
+} from './defaults/workloads.ts';
+import { ALL_VERBS, builtin } from './describe.ts';
+import { eventConversion } from './events.ts';
+import type { Kind, ScalePaths } from './kind.ts';
+
+const IMMORTAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+const REPLICAS: ScalePaths = { spec: '.spec.replicas', status: '.status.replicas', selector: '.spec.selector' };
+const EVENT_FIELDS = [
+  'involvedObject.kind',
+  'involvedObject.namespace',
+  'involvedObject.name',
+  'involvedObject.uid',
+  'involvedObject.apiVersion',
+  'involvedObject.resourceVersion',
+  'involvedObject.fieldPath',
+  'reason',
+  'reportingComponent',
+  'source',
+  'type',
+];
+
+/** What a client says of the status of a new object is dropped. */
+const reset =
+  (status: () => JsonObject = () => ({})): NonNullable<Kind['prepareCreate']> =>
+  (object) => {
+    object.status = status();
+  };
+
+const core: readonly Kind[] = [
+  builtin('', {
+    plural: 'namespaces',
+    kind: 'Namespace',
+    namespaced: false,
+    shortNames: ['ns'],
+    verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
+    version: { status: true, fields: ['status.phase'], others: ['finalize'] },
+    nameRule: dnsLabel,
+    returnsDeleted: true,
+    prepareCreate(namespace) {
+      namespace.status = { phase: 'Active' };
+      defaultNamespace(namespace);
+      labelNamespace(namespace);
+    },
+    prepareUpdate(namespace, old, { subresource }) {
+      if (subresource === '') namespace.spec = old.spec ?? {};
+      labelNamespace(namespace);
+    },
+    beginDelete(namespace, now) {
+      namespace.metadata.deletionTimestamp = now;
+      namespace.status = { ...objectOf(namespace.status), phase: 'Terminating' };
+    },
+    isHeld: (namespace) => textsOf(objectOf(namespace.spec).finalizers).length > 0,
+    refuseDelete: (name) => (IMMORTAL.includes(name) ? 'this namespace may not be deleted' : undefined),
+  }),
+  builtin('', {
+    plural: 'pods',
+    kind: 'Pod',
+    shortNames: ['po'],
+    categories: ['all'],
+    version: {
+      status: true,
+      fields: [
+        'spec.nodeName',
+        'spec.restartPolicy',
+        'spec.schedulerName',
+        'spec.serviceAccountName',
+        'spec.hostNetwork',
+        'status.phase',
+        'status.podIP',
+        'status.podIPs',
+        'status.nominatedNodeName',
+      ],
+    },
+    returnsDeleted: true,
+    generation: 'spec',
+    statusKeeps: ['ownerReferences'],
+    defaults: defaultPod,
+    prepareCreate(pod) {
+      pod.status = { phase: 'Pending', qosClass: qosClass(pod) };
+    },
+    prepareUpdate(pod, old, { subresource }) {
+      if (subresource !== 'status') return;
+      const status = objectOf(pod.status);
+      pod.status = { ...status, qosClass: status.qosClass ?? objectOf(old.status).qosClass ?? qosClass(pod) };
+    },
+    grace(pod, wanted) {
+      const spec = objectOf(pod.spec);
+      const phase = textOf(objectOf(pod.status).phase);
+      if (textOf(spec.nodeName) === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
+      const period = wanted ?? numberOf(spec.terminationGracePeriodSeconds) ?? 0;
+      return period < 0 ? 1 : period;
+    },
+  }),
+  builtin('', {
+    plural: 'services',
+    kind: 'Service',
+    shortNames: ['svc'],
+    categories: ['all'],
+    version: { status: true, fields: ['spec.clusterIP', 'spec.type'] },
+    registryPath: 'services/specs',
+    nameRule: dns1035Label,
+    createOnUpdate: true,
+    returnsDeleted: true,
+    defaults: defaultService,
+    prepareCreate: reset(() => ({ loadBalancer: {} })),
+  }),
+  builtin('', {
+    plural: 'endpoints',
+    kind: 'Endpoints',
+    singular: 'endpoints',
+    shortNames: ['ep'],
+    registryPath: 'services/endpoints',
+    createOnUpdate: true,
+  }),
+  builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] }),
+  builtin('', { plural: 'secrets', kind: 'Secret', version: { fields: ['type'] }, defaults: defaultSecret }),
+  builtin('', { plural: 'serviceaccounts', kind: 'ServiceAccount', shortNames: ['sa'], returnsDeleted: true }),
+  builtin('', {
+    plural: 'persistentvolumes',
+    kind: 'PersistentVolume',
+    namespaced: false,
+    shortNames: ['pv'],
+    version: { status: true },
+    returnsDeleted: true,
+    defaults: defaultVolume,
+    prepareCreate: reset(() => ({ phase: 'Pending' })),
+  }),
+  builtin('', {
+    plural: 'persistentvolumeclaims',
+    kind: 'PersistentVolumeClaim',
+    shortNames: ['pvc'],
+    version: { status: true },
+    returnsDeleted: true,
+    defaults: defaultClaim,
+    prepareCreate: reset(() => ({ phase: 'Pending' })),
+  }),
+  builtin('', {
+    plural: 'events',
+    kind: 'Event',
+    shortNames: ['ev'],
+    version: { fields: EVENT_FIELDS },
+    createOnUpdate: true,
+    dependents: 'unsupported',
+  }),
+  builtin('', {
+    plural: 'nodes',
+    kind: 'Node',
+    namespaced: false,
+    shortNames: ['no'],
+    version: { status: true, fields: ['spec.unschedulable'] },
+    registryPath: 'minions',
+  }),
+];
+
+const others: readonly Kind[] = [
+  builtin('events.k8s.io', {
+    plural: 'events',
+    kind: 'Event',
+    shortNames: ['ev'],
+    stored: 'events',
+    version: { conversion: eventConversion, fields: [] },
+    createOnUpdate: true,
+    dependents: 'unsupported',
+  }),
+  builtin('apps', {
+    plural: 'statefulsets',
+    kind: 'StatefulSet',
+    shortNames: ['sts'],
+    categories: ['all'],
+    version: { status: true, scale: REPLICAS },
+    generation: 'spec',
+    defaults: defaultStatefulSet,
+    prepareCreate: reset(),
+  }),
+  builtin('apps', {
+    plural: 'deployments',
+    kind: 'Deployment',
+    shortNames: ['deploy'],
+    categories: ['all'],
+    version: { status: true, scale: REPLICAS },
+    generation: 'spec',
+    statusKeeps: ['labels'],
+    defaults: defaultDeployment,
+    prepareCreate: reset(),
+  }),
+  builtin('apps', {
+    plural: 'replicasets',
+    kind: 'ReplicaSet',
+    shortNames: ['rs'],
+    categories: ['all'],
+    version: { status: true, scale: REPLICAS },
+    generation: 'spec',
+    defaults: defaultReplicaSet,
+    prepareCreate: reset(),
+  }),
+  builtin('apps', { plural: 'controllerrevisions', kind: 'ControllerRevision' }),
+  builtin('batch', {
+    plural: 'jobs',
+    kind: 'Job',
+    categories: ['all'],
+    version: { status: true, fields: ['status.successful'] },
+    generation: 'spec',
+    dependents: 'orphan',
+    fieldProblem: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
+    defaults: defaultJob,
+    prepareCreate(job) {
+      job.status = {};
+      selectByUid(job);
+    },
+  }),
+  builtin('coordination.k8s.io', {
+    plural: 'leases',
+    kind: 'Lease',
+    createOnUpdate: true,
+    unconditionalUpdate: false,
+  }),
+  builtin('discovery.k8s.io', {
+    plural: 'endpointslices',
+    kind: 'EndpointSlice',
+    generation: 'content',
+    defaults: defaultSlice,
+  }),
+  builtin('policy', {
+    plural: 'poddisruptionbudgets',
+    kind: 'PodDisruptionBudget',
+    shortNames: ['pdb'],
+    version: { status: true },
+    unconditionalUpdate: false,
+    generation: 'spec',
+    prepareCreate: reset(),
+  }),
+  builtin('scheduling.k8s.io', {
+    plural: 'priorityclasses',
+    kind: 'PriorityClass',
+    namespaced: false,
+    shortNames: ['pc'],
+    generation: 'content',
+    defaults: defaultPriorityClass,
+  }),
+  builtin('storage.k8s.io', {
+    plural: 'storageclasses',
+    kind: 'StorageClass',
+    namespaced: false,
+    shortNames: ['sc'],
+    returnsDeleted: true,
+    defaults: defaultStorageClass,
+  }),
+  ...rbac(),
+];
+
+function rbac(): readonly Kind[] {
+  const kinds = [
+    { plural: 'roles', kind: 'Role' },
+    { plural: 'rolebindings', kind: 'RoleBinding', defaults: defaultBinding },
+    { plural: 'clusterroles', kind: 'ClusterRole', namespaced: false },
+    { plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', namespaced: false, defaults: defaultBinding },
+  ];
+  return kinds.map((one) =>
+    builtin('rbac.authorization.k8s.io', { ...one, nameRule: pathSegment, createOnUpdate: true }),
+  );
+}
+
+export const builtinKinds: readonly Kind[] = [...core, ...others, customResourceDefinitions];

@@ -1,0 +1,70 @@
+/** Defaults of kinds that make no pods. */
+import { type Draft, objectOf, textOf } from '../../object/draft.ts';
+import { each, fill, fillText, within } from './fill.ts';
+
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** Addresses are not given here: who runs services knows what he can give. */
+export function defaultService(service: Draft): void {
+  const spec = within(service, 'spec');
+  fillText(spec, { sessionAffinity: 'None', type: 'ClusterIP' });
+  for (const port of each(spec, 'ports')) {
+    fillText(port, { protocol: 'TCP' });
+    if (!port.targetPort && port.port !== undefined) port.targetPort = port.port;
+  }
+  const type = textOf(spec.type);
+  if (type === 'NodePort' || type === 'LoadBalancer') fillText(spec, { externalTrafficPolicy: 'Cluster' });
+  if (type !== 'ExternalName') {
+    fillText(spec, { internalTrafficPolicy: 'Cluster', ipFamilyPolicy: 'SingleStack' });
+    fill(spec, { ipFamilies: ['IPv4'] });
+  }
+  if (type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true });
+  if (spec.clusterIP === 'None') fill(spec, { clusterIPs: ['None'] });
+}
+
+/** What came as text is stored as base64, and never sent back as text. */
+export function defaultSecret(secret: Draft): void {
+  fillText(secret, { type: 'Opaque' });
+  const texts = Object.entries(objectOf(secret.stringData));
+  delete secret.stringData;
+  if (texts.length === 0) return;
+  const data = within(secret, 'data');
+  for (const [key, text] of texts) data[key] = Buffer.from(textOf(text)).toString('base64');
+}
+
+export function defaultVolume(volume: Draft): void {
+  fillText(within(volume, 'spec'), { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' });
+}
+
+export function defaultNamespace(namespace: Draft): void {
+  const spec = within(namespace, 'spec');
+  const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
+  if (!finalizers.includes('kubernetes')) spec.finalizers = [...finalizers, 'kubernetes'];
+}
+
+export function labelNamespace(namespace: Draft): void {
+  within(namespace.metadata, 'labels')['kubernetes.io/metadata.name'] = textOf(namespace.metadata.name);
+}
+
+export function defaultBinding(binding: Draft): void {
+  fillText(within(binding, 'roleRef'), { apiGroup: RBAC });
+  for (const subject of each(binding, 'subjects')) {
+    if (subject.kind === 'User' || subject.kind === 'Group') fillText(subject, { apiGroup: RBAC });
+    else if (subject.apiGroup === '') delete subject.apiGroup;
+  }
+}
+
+export function defaultPriorityClass(priority: Draft): void {
+  fill(priority, { preemptionPolicy: 'PreemptLowerPriority' });
+}
+
+export function defaultSlice(slice: Draft): void {
+  for (const port of each(slice, 'ports')) {
+    fillText(port, { protocol: 'TCP' });
+    fill(port, { name: '' });
+  }
+}
+
+export function defaultStorageClass(storage: Draft): void {
+  fillText(storage, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
+}

@@ -1,0 +1,124 @@
+/** What the server must know of a kind to serve it. Built-in kinds are a table of these; custom ones are made from CRDs. */
+import type { Draft, JsonObject } from '../object/draft.ts';
+import type { NameRule } from '../object/names.ts';
+import type { FieldError } from '../status/field-error.ts';
+
+export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+export interface ScalePaths {
+  /** `.spec.replicas` */
+  readonly spec: string;
+  readonly status: string;
+  /** Where the selector stands, as text or as a LabelSelector. */
+  readonly selector: string | undefined;
+}
+
+/**
+ * The door for schemas: what is done with objects of one kind in one version. The server works without it; what it does
+ * itself are the rules that all kinds share.
+ */
+export interface ObjectRules {
+  /** Prunes and defaults in place. Doing it twice changes nothing. */
+  decode(object: JsonObject): Decoding;
+  /** What is wrong with a new object. Its metadata is checked by the server. */
+  validate(object: JsonObject): readonly FieldError[];
+  validateUpdate(object: JsonObject, old: JsonObject): readonly FieldError[];
+  validateStatusUpdate(object: JsonObject, old: JsonObject): readonly FieldError[];
+}
+
+export interface Decoding {
+  /** Fields that were dropped because nobody knows them, as paths. */
+  readonly unknown: readonly string[];
+  /** Why it cannot be read at all. */
+  readonly error?: FieldError;
+}
+
+/** A version of a kind that shares its storage with another kind, as events of two groups do. */
+export interface Conversion {
+  toStored(object: Draft): Draft;
+  fromStored(object: Draft): Draft;
+}
+
+export interface KindVersion {
+  readonly name: string;
+  readonly rules?: ObjectRules;
+  readonly scale?: ScalePaths;
+  readonly status: boolean;
+  /** Further subresources, as discovery shows them: `finalize`. */
+  readonly others?: readonly string[];
+  readonly conversion?: Conversion;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
+  /** What field selectors may name, besides name and namespace. */
+  readonly fields: readonly string[];
+}
+
+export interface Circumstances {
+  readonly now: string;
+  readonly subresource: string;
+  /** What is served by then. */
+  readonly kinds: readonly Kind[];
+}
+
+export interface Kind {
+  readonly group: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly Verb[];
+  /** Served ones, the preferred first. */
+  readonly versions: readonly KindVersion[];
+  /** The name of the store's resource. Kinds with the same one are views of the same objects. */
+  readonly stored: string;
+  /** Where etcd would have it; it appears in messages. */
+  readonly registryPath: string;
+  /** Custom objects carry kind and version in lists, and are written with their keys in order. */
+  readonly custom: boolean;
+  readonly nameRule: NameRule;
+  /** An update of what does not exist creates it. */
+  readonly createOnUpdate: boolean;
+  /** An update may leave the version out. */
+  readonly unconditionalUpdate: boolean;
+  /** A deletion answers with the object instead of a Status. */
+  readonly returnsDeleted: boolean;
+  readonly dependents: 'delete' | 'orphan' | 'unsupported';
+  /** What counts as a change that makes a new generation; undefined: there are no generations. */
+  readonly generation: 'spec' | 'content' | undefined;
+  /** What of the metadata an update of the status leaves as it was: all, or these. */
+  readonly statusKeeps: 'all' | readonly string[];
+  /** How the server says that a field cannot be selected. */
+  fieldProblem(field: string): string;
+  /** Its definition is being deleted: nothing new may be made. */
+  readonly terminating?: boolean;
+  /** Fills in what is not said. Done whenever an object is read from a client. */
+  defaults?(object: Draft): void;
+  /** What else a kind does to a new or changed object before it is checked. */
+  prepareCreate?(object: Draft, at: Circumstances): void;
+  prepareUpdate?(object: Draft, old: Draft, at: Circumstances): void;
+  validate?(object: Draft, old: Draft | undefined): readonly FieldError[];
+  /** Seconds of grace for a deletion; undefined: this kind is not deleted gracefully. */
+  grace?(object: Draft, wanted: number | undefined): number | undefined;
+  /** Why an object may not be deleted at all. */
+  refuseDelete?(name: string): string | undefined;
+  /** The first deletion marks the object in a way of its own and leaves it there. */
+  beginDelete?(object: Draft, now: string): void;
+  /** An object being deleted stays although it has no finalizers in its metadata: namespaces have some in their spec. */
+  isHeld?(object: Draft): boolean;
+}
+
+/** The opening of an object as it is sent. */
+export function prefixOf({ custom, kind }: Pick<Kind, 'custom' | 'kind'>, apiVersion: string): string {
+  return custom
+    ? `{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},`
+    : `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
+}
+
+/** A value as field selectors see it. */
+export function selectable(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint' ? String(value) : '';
+}

@@ -1,0 +1,193 @@
+/** What all objects share: metadata read, checked and kept from changing. */
+import { forbidden, type FieldError, invalid, required, tooLong } from '../status/field-error.ts';
+import { badRequest } from '../status/refusal.ts';
+import { dnsLabel, labelValueProblems, type NameRule, qualifiedName } from './names.ts';
+import { isObject, isSame, type JsonObject, numberOf, objectOf, textOf, textsOf } from './draft.ts';
+
+const MOST_ANNOTATIONS = 256 * 1024;
+const IMMUTABLE = 'field is immutable';
+
+type Shape = 'string' | 'number' | 'map' | 'strings' | 'objects';
+
+/** Go's names for what it wanted, in its complaint about a wrong type. */
+const goTypes: Readonly<Record<Shape, string>> = {
+  string: 'string',
+  number: 'int64',
+  map: 'map[string]string',
+  strings: '[]string',
+  objects: '[]v1.OwnerReference',
+};
+
+const shapes: Readonly<Record<string, Shape>> = {
+  name: 'string',
+  generateName: 'string',
+  namespace: 'string',
+  selfLink: 'string',
+  uid: 'string',
+  resourceVersion: 'string',
+  generation: 'number',
+  creationTimestamp: 'string',
+  deletionTimestamp: 'string',
+  deletionGracePeriodSeconds: 'number',
+  labels: 'map',
+  annotations: 'map',
+  ownerReferences: 'objects',
+  finalizers: 'strings',
+  managedFields: 'objects',
+};
+
+/** Known fields only, empty ones left out as the server does; `unknown` gets the others' names. */
+export function readMetadata(value: unknown, kind: string, version: string, unknown: string[]): JsonObject {
+  const refuse = (type: string, field: string, wanted: string): never => {
+    throw badRequest(
+      `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${type} into Go struct field ObjectMeta.${field} of type ${wanted}`,
+    );
+  };
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) return refuse(goKind(value), 'metadata', 'v1.ObjectMeta');
+  const metadata: JsonObject = {};
+  for (const [field, given] of Object.entries(value)) {
+    const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
+    if (shape === undefined) unknown.push(`metadata.${field}`);
+    else if (given === null || given === '' || isEmpty(given)) continue;
+    else if (hasShape(given, shape)) metadata[field] = shape === 'map' ? withoutNulls(given as JsonObject) : given;
+    else refuse(shape === 'map' && isObject(given) ? 'non-string' : goKind(given), `metadata.${field}`, goTypes[shape]);
+  }
+  return metadata;
+}
+
+const isEmpty = (value: unknown): boolean =>
+  (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+
+/** Go reads a null in a map of texts as the empty text. */
+function withoutNulls(map: JsonObject): JsonObject {
+  if (!Object.values(map).includes(null)) return map;
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? '']));
+}
+
+function hasShape(value: unknown, shape: Shape): boolean {
+  switch (shape) {
+    case 'string':
+      return typeof value === 'string';
+    case 'number':
+      return Number.isInteger(value);
+    case 'map':
+      return isObject(value) && Object.values(value).every((one) => typeof one === 'string' || one === null);
+    case 'strings':
+      return Array.isArray(value) && value.every((one) => typeof one === 'string');
+    case 'objects':
+      return Array.isArray(value) && value.every(isObject);
+  }
+}
+
+function goKind(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+}
+
+export function validateMetadata(metadata: JsonObject, namespaced: boolean, nameRule: NameRule): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const generateName = textOf(metadata.generateName);
+  const name = textOf(metadata.name);
+  if (generateName !== '') {
+    for (const problem of nameRule(generateName, true))
+      errors.push(invalid('metadata.generateName', generateName, problem));
+  }
+  if (name === '') errors.push(required('metadata.name', 'name or generateName is required'));
+  else for (const problem of nameRule(name, false)) errors.push(invalid('metadata.name', name, problem));
+  const namespace = textOf(metadata.namespace);
+  if (namespaced) {
+    if (namespace === '') errors.push(required('metadata.namespace', ''));
+    else
+      for (const problem of dnsLabel(namespace, false)) errors.push(invalid('metadata.namespace', namespace, problem));
+  } else if (namespace !== '') errors.push(forbidden('metadata.namespace', 'not allowed on this type'));
+  errors.push(...validateMaps(metadata), ...validateOwners(metadata), ...validateFinalizers(metadata));
+  return errors;
+}
+
+function validateMaps(metadata: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(objectOf(metadata.labels))) {
+    for (const problem of qualifiedName(key)) errors.push(invalid('metadata.labels', key, problem));
+    for (const problem of labelValueProblems(textOf(value))) errors.push(invalid('metadata.labels', value, problem));
+  }
+  let size = 0;
+  for (const [key, value] of Object.entries(objectOf(metadata.annotations))) {
+    for (const problem of qualifiedName(key.toLowerCase())) errors.push(invalid('metadata.annotations', key, problem));
+    size += Buffer.byteLength(key) + Buffer.byteLength(textOf(value));
+  }
+  if (size > MOST_ANNOTATIONS) errors.push(tooLong('metadata.annotations', MOST_ANNOTATIONS));
+  return errors;
+}
+
+function validateOwners(metadata: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const owners = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences.map(objectOf) : [];
+  let controller: string | undefined;
+  owners.forEach((owner, index) => {
+    const field = `metadata.ownerReferences[${index}]`;
+    for (const part of ['apiVersion', 'kind', 'name', 'uid']) {
+      if (textOf(owner[part]) === '') errors.push(required(`${field}.${part}`, 'must not be empty'));
+    }
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
+      errors.push(invalid(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
+    }
+    if (owner.controller !== true) return;
+    const name = `${textOf(owner.kind)}/${textOf(owner.name)}`;
+    if (controller === undefined) controller = name;
+    else {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.push(invalid('metadata.ownerReferences', metadata.ownerReferences, detail));
+    }
+  });
+  return errors;
+}
+
+function validateFinalizers(metadata: JsonObject): readonly FieldError[] {
+  const finalizers = textsOf(metadata.finalizers);
+  const errors = finalizers.flatMap((finalizer) =>
+    qualifiedName(finalizer).map((problem) => invalid('metadata.finalizers', finalizer, problem)),
+  );
+  if (finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')) {
+    const detail = 'finalizer orphan and foregroundDeletion cannot be both set';
+    errors.push(invalid('metadata.finalizers', finalizers, detail));
+  }
+  return errors;
+}
+
+/** What of the metadata the server keeps whatever a client sends. */
+export function keepMetadata(metadata: JsonObject, old: JsonObject): void {
+  if (textOf(metadata.uid) === '' && old.uid !== undefined) metadata.uid = old.uid;
+  for (const field of ['creationTimestamp', 'generation'] as const) {
+    if (old[field] === undefined) delete metadata[field];
+    else metadata[field] = old[field];
+  }
+  for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
+    if (old[field] !== undefined && (field === 'deletionTimestamp' || metadata[field] === undefined)) {
+      metadata[field] = old[field];
+    }
+  }
+  delete metadata.selfLink;
+}
+
+export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  if (old.deletionTimestamp !== undefined) {
+    const before = textsOf(old.finalizers);
+    const added = [...new Set(textsOf(metadata.finalizers))].filter((one) => !before.includes(one)).sort();
+    if (added.length > 0) {
+      const list = `[]string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
+      const detail = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+      errors.push(forbidden('metadata.finalizers', detail));
+    }
+  }
+  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp']) {
+    if (!isSame(metadata[field], old[field]))
+      errors.push(invalid(`metadata.${field}`, metadata[field] ?? null, IMMUTABLE));
+  }
+  if (numberOf(metadata.deletionGracePeriodSeconds) !== numberOf(old.deletionGracePeriodSeconds)) {
+    const value = metadata.deletionGracePeriodSeconds ?? null;
+    errors.push(invalid('metadata.deletionGracePeriodSeconds', value, IMMUTABLE));
+  }
+  return errors;
+}

@@ -1,0 +1,89 @@
+/** What the operations on objects work with. */
+import type { Clock, Json, Random, Status } from '@reeve/kube';
+import type { Registry, Served } from '../kinds/registry.ts';
+import type { JsonObject } from '../object/draft.ts';
+import type { Store } from '../store/store.ts';
+
+/** Who writes, for `metadata.managedFields`. */
+export interface FieldOwner {
+  readonly manager: string;
+  readonly subresource: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export type PatchResult =
+  | {
+      readonly object: JsonObject /** What is odd about the patch itself. */;
+      readonly strictErrors?: readonly string[];
+    }
+  | { readonly status: Status };
+
+export type Patch = (object: JsonObject, patch: Json, served: Served) => PatchResult;
+
+/**
+ * The doors for what is written elsewhere. Each is optional: without it the server does not serve what needs it, and says
+ * so. What they are given they may change.
+ */
+export interface Plugins {
+  readonly patches?: {
+    /** RFC 7386. */
+    readonly merge?: Patch;
+    /** RFC 6902. */
+    readonly json?: Patch;
+    readonly strategic?: Patch;
+  };
+  readonly fields?: {
+    /** The object with its managed fields after a write that is no apply. */
+    track(object: JsonObject, old: JsonObject | undefined, owner: FieldOwner, served: Served): JsonObject;
+    /** Server-side apply: the object as it will be. `defaulted` fills in what belongs to nobody. */
+    apply(
+      applied: JsonObject,
+      old: JsonObject | undefined,
+      owner: FieldOwner & { readonly force: boolean; defaulted(object: JsonObject): JsonObject },
+      served: Served,
+    ): { readonly object: JsonObject } | { readonly status: Status };
+    /** The last step: what differs in nothing but the times of its managers keeps them, so that nothing is written. */
+    keepTimes(old: JsonObject, object: JsonObject): JsonObject;
+  };
+}
+
+export interface Context {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly plugins: Plugins;
+}
+
+/** One object, or a collection when there is no name. */
+export interface Target {
+  readonly served: Served;
+  /** Empty: none, or all. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly subresource: string;
+}
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+}
+
+/** An answer with an object in it. */
+export interface Outcome {
+  readonly code: number;
+  /** JSON. */
+  readonly text: string;
+  readonly warnings: readonly string[];
+}
+
+export const keyOf = ({ served, namespace, name }: Pick<Target, 'served' | 'namespace' | 'name'>) => ({
+  resource: served.kind.stored,
+  namespace: served.kind.namespaced ? namespace : '',
+  name,
+});
+
+/** Times of objects have seconds, no parts of them. */
+export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,91 @@
+/** POST: a new object. */
+import { bodyOf, copyOf, type Draft, draftOf, textOf } from '../object/draft.ts';
+import { alreadyExists, forbiddenRequest, generateNameConflict, notFound, Refusal } from '../status/refusal.ts';
+import type { Entry } from '../store/entry.ts';
+import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
+import { type Decoded, decodeObject } from './decode.ts';
+import { generatedName, judgeUnknown, prepareNew, settleNamespace, settleNewMetadata } from './prepare.ts';
+import { factsOf, textFor } from './present.ts';
+
+const NAMESPACES = { group: '', plural: 'namespaces' };
+/** How often a generated name that is taken is thrown again. */
+const MOST_NAMES = 8;
+
+export async function createObject(
+  context: Context,
+  target: Target,
+  text: string,
+  options: WriteOptions,
+): Promise<Outcome> {
+  const { kind } = target.served;
+  const { object, unknown } = decodeObject(text, target.served);
+  const warnings = judgeUnknown({ object, unknown }, target, options);
+  if (kind.terminating) {
+    const message = 'create not allowed while custom resource definition is terminating';
+    throw new Refusal(405, 'MethodNotAllowed', message, { group: kind.group, kind: kind.plural });
+  }
+  settleNamespace(object.metadata, target);
+  refuseInNamespace(context, target, object);
+  const base = textOf(object.metadata.generateName);
+  const generates = textOf(object.metadata.name) === '' && base !== '';
+  for (let attempt = 1; ; attempt++) {
+    const fresh = copyOf(object) as Draft;
+    if (generates) fresh.metadata.name = generatedName(base, context);
+    const name = textOf(fresh.metadata.name);
+    try {
+      const text = await store(context, { ...target, name }, { object: fresh, unknown }, options);
+      return { code: 201, text, warnings };
+    } catch (error) {
+      const isTaken = error instanceof Refusal && error.status.reason === 'AlreadyExists';
+      if (!generates || !isTaken) throw error;
+      if (attempt >= MOST_NAMES) throw generateNameConflict(kind, name);
+    }
+  }
+}
+
+async function store(context: Context, target: Target, decoded: Decoded, options: WriteOptions): Promise<string> {
+  if (textOf(decoded.object.metadata.resourceVersion) !== '') {
+    // Strange, but the server's own: not a 400.
+    throw new Refusal(500, '', 'resourceVersion should not be set on objects to be created');
+  }
+  const created = newEntry(context, target, decoded, options);
+  let text = '';
+  await context.store.write(keyOf(target), (current, revision) => {
+    if (current) throw takenBy(current, target);
+    const stored = created(revision);
+    text = textFor(target.served, stored);
+    return options.dryRun ? { type: 'keep' } : { type: 'put', ...stored };
+  });
+  return text;
+}
+
+/** A new object, ready to be stored under whatever revision it gets. */
+export function newEntry(context: Context, target: Target, decoded: Decoded, options: WriteOptions) {
+  const { kind, version } = target.served;
+  settleNewMetadata(decoded.object.metadata, context, kind);
+  const ready = prepareNew(decoded, target, context, options);
+  const stored = version.conversion?.toStored(ready) ?? ready;
+  const note = factsOf(target.served, stored);
+  return (revision: number) => ({ body: bodyOf(stored, options.dryRun ? '' : String(revision)), note });
+}
+
+function takenBy(current: Entry, { served, name }: Target): Refusal {
+  return alreadyExists(served.kind, name, draftOf(current.body).metadata.deletionTimestamp !== undefined);
+}
+
+/** Nothing is made in a namespace that is not there, or no longer. */
+export function refuseInNamespace(context: Context, { served, namespace }: Target, object: Draft): void {
+  if (!served.kind.namespaced) return;
+  const found = context.store.get({ resource: 'namespaces', namespace: '', name: namespace });
+  if (found === undefined) throw notFound(NAMESPACES, namespace);
+  if (!found.body.includes('"deletionTimestamp"')) return;
+  if (draftOf(found.body).metadata.deletionTimestamp === undefined) return;
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  throw forbiddenRequest(served.kind, textOf(object.metadata.name), why, [
+    {
+      reason: 'NamespaceTerminating',
+      message: `namespace ${namespace} is being terminated`,
+      field: 'metadata.namespace',
+    },
+  ]);
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AnyObject, resource, type Status } from '@reeve/kube';
+import { configMaps, openServer, pods, refused, turn } from '../server/server-testing.ts';
+
+const jobs = resource({ group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true });
+const podSpec = { containers: [{ name: 'c', image: 'i' }] };
+
+test('what nobody holds is gone at once; the answer is a Status with the uid', async () => {
+  const { of } = await openServer();
+  const made = await of(configMaps).create({ metadata: { name: 'a' } });
+  assert.deepEqual(await of(configMaps).delete('a'), {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name: 'a', kind: 'configmaps', uid: made.metadata.uid },
+  });
+  const again = await refused(of(configMaps).delete('a'));
+  assert.deepEqual([again.code, again.message], [404, 'configmaps "a" not found']);
+});
+
+test('finalizers keep an object, marked, until the last is taken away', async () => {
+  const { of, clock } = await openServer();
+  const made = await of(configMaps).create({ metadata: { name: 'a', finalizers: ['x.io/one', 'x.io/two'] } });
+  await clock.advance(5_000);
+  const marked = (await of(configMaps).delete('a')) as AnyObject;
+  assert.equal(marked.metadata.deletionTimestamp, '2026-01-01T00:00:05Z');
+  assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
+  assert.notEqual(marked.metadata.resourceVersion, made.metadata.resourceVersion);
+  // Marking once is enough.
+  const again = (await of(configMaps).delete('a')) as AnyObject;
+  assert.equal(again.metadata.resourceVersion, marked.metadata.resourceVersion);
+
+  const current = await of(configMaps).get('a');
+  const without = (...finalizers: string[]) => ({ ...current, metadata: { ...current.metadata, finalizers } });
+  const added = await refused(of(configMaps).update(without('x.io/one', 'x.io/three')));
+  assert.equal(
+    added.message,
+    'ConfigMap "a" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"x.io/three"}',
+  );
+  const taken = await refused(of(configMaps).create({ metadata: { name: 'a' } }));
+  assert.equal(taken.message, 'object is being deleted: configmaps "a" already exists');
+  const one = await of(configMaps).update(without('x.io/one'));
+  assert.deepEqual(one.metadata.finalizers, ['x.io/one']);
+  const last = await of(configMaps).update({ ...one, metadata: { ...one.metadata, finalizers: [] } });
+  assert.equal(last.metadata.finalizers, undefined);
+  assert.equal(await of(configMaps).find('a'), undefined);
+});
+
+test('preconditions hold or nothing happens', async () => {
+  const { of } = await openServer();
+  const made = await of(configMaps).create({ metadata: { name: 'a' } });
+  const uid = await refused(of(configMaps).delete('a', { uid: 'other' }));
+  assert.equal(uid.code, 409);
+  assert.equal(
+    uid.message,
+    `Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition (other) does not match the UID in record (${made.metadata.uid}). The object might have been deleted and then recreated`,
+  );
+  const version = await refused(of(configMaps).delete('a', { resourceVersion: '1' }));
+  assert.match(version.message ?? '', /the ResourceVersion in the precondition \(1\) does not match/);
+  await of(configMaps).delete('a', { uid: made.metadata.uid, resourceVersion: made.metadata.resourceVersion });
+  assert.equal(await of(configMaps).find('a'), undefined);
+});
+
+test('what shall become of dependents is written down for the garbage collector', async () => {
+  const { of, request } = await openServer();
+  const finalizers = async (name: string, policy?: 'Foreground' | 'Background' | 'Orphan') => {
+    await of(configMaps).create({ metadata: { name } });
+    const answer = (await of(configMaps).delete(name, policy ? { propagationPolicy: policy } : {})) as AnyObject;
+    return answer.metadata.finalizers;
+  };
+  assert.deepEqual(await finalizers('f', 'Foreground'), ['foregroundDeletion']);
+  assert.deepEqual(await finalizers('o', 'Orphan'), ['orphan']);
+  assert.equal(await finalizers('b', 'Background'), undefined);
+  assert.equal(await of(configMaps).find('b'), undefined);
+  // The second word counts: background lets go of what foreground holds.
+  await of(configMaps).delete('f', { propagationPolicy: 'Background' });
+  assert.equal(await of(configMaps).find('f'), undefined);
+  // Jobs orphan by default, as they always did.
+  await of(jobs).create({ metadata: { name: 'j' }, spec: { template: { spec: podSpec } } });
+  assert.deepEqual(((await of(jobs).delete('j')) as AnyObject).metadata.finalizers, ['orphan']);
+  const wrong = await request('DELETE', '/api/v1/namespaces/default/configmaps/o', { propagationPolicy: 'Maybe' });
+  assert.equal(
+    wrong.json.message,
+    'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Unsupported value: "Maybe": supported values: "Foreground", "Background", "Orphan", "nil"',
+  );
+  const query = await request('DELETE', '/api/v1/namespaces/default/configmaps/o?propagationPolicy=Background');
+  assert.equal((query.json as Status).status, 'Success');
+});
+
+test('a pod on a node gets its grace, which can only be shortened', async () => {
+  const { of, clock } = await openServer();
+  await of(pods).create({ metadata: { name: 'p' }, spec: { ...podSpec, nodeName: 'n' } });
+  const going = (await of(pods).delete('p')) as AnyObject;
+  assert.deepEqual(
+    [going.metadata.deletionTimestamp, going.metadata.deletionGracePeriodSeconds, going.metadata.generation],
+    ['2026-01-01T00:00:30Z', 30, 2],
+  );
+  await clock.advance(5_000);
+  const longer = (await of(pods).delete('p', { gracePeriodSeconds: 60 })) as AnyObject;
+  assert.equal(longer.metadata.deletionTimestamp, '2026-01-01T00:00:30Z');
+  const shorter = (await of(pods).delete('p', { gracePeriodSeconds: 10 })) as AnyObject;
+  assert.equal(shorter.metadata.deletionTimestamp, '2026-01-01T00:00:10Z');
+  const now = (await of(pods).delete('p', { gracePeriodSeconds: 0 })) as AnyObject;
+  assert.equal(now.kind, 'Pod');
+  assert.equal(await of(pods).find('p'), undefined);
+
+  await of(pods).create({ metadata: { name: 'q' }, spec: podSpec });
+  await of(pods).delete('q');
+  assert.equal(await of(pods).find('q'), undefined);
+});
+
+test('a collection is deleted as selected', async () => {
+  const { of, request } = await openServer();
+  for (const name of ['a', 'b', 'c']) {
+    await of(configMaps).create({ metadata: { name, labels: { keep: name === 'b' ? 'yes' : 'no' } } });
+  }
+  await of(configMaps, 'kube-system').create({ metadata: { name: 'd' } });
+  const answer = await request('DELETE', '/api/v1/namespaces/default/configmaps?labelSelector=keep%3Dno');
+  assert.equal(answer.json.kind, 'ConfigMapList');
+  const left = await of(configMaps).list();
+  assert.deepEqual(
+    left.items.map(({ metadata }) => metadata.name),
+    ['b'],
+  );
+  assert.ok(await of(configMaps, 'kube-system').find('d'));
+});
+
+test('those who watch see an object go as it was stored last', async () => {
+  const { of } = await openServer();
+  const made = await of(configMaps).create({ metadata: { name: 'a', finalizers: ['x.io/one'] } });
+  const seen: string[] = [];
+  const watching = (async () => {
+    for await (const event of of(configMaps).watch({ resourceVersion: made.metadata.resourceVersion })) {
+      if (event.type === 'BOOKMARK') continue;
+      const { finalizers, resourceVersion } = event.object.metadata;
+      seen.push(`${event.type} ${String(finalizers)} ${resourceVersion}`);
+      if (event.type === 'DELETED') break;
+    }
+  })();
+  await turn();
+  const marked = (await of(configMaps).delete('a')) as AnyObject & {
+    metadata: { name: string; resourceVersion: string };
+  };
+  await of(configMaps).update({ ...marked, metadata: { ...marked.metadata, finalizers: [] } });
+  await watching;
+  assert.deepEqual(seen, ['MODIFIED x.io/one 6', 'DELETED x.io/one 7']);
+});

@@ -1,0 +1,220 @@
+/** DELETE: at once, or marked for those who still have to let go of it. */
+import {
+  bodyOf,
+  type Draft,
+  isObject,
+  isSame,
+  type JsonObject,
+  numberOf,
+  setField,
+  textOf,
+  textsOf,
+} from '../object/draft.ts';
+import { type FieldError, invalid, notSupported } from '../status/field-error.ts';
+import { badRequest, conflict, forbiddenRequest, invalidOptions, notFound } from '../status/refusal.ts';
+import type { Decision } from '../store/store.ts';
+import { type Context, keyOf, type Outcome, type Target, timeText } from './context.ts';
+import { parseText } from './decode.ts';
+import { draftFor, factsOf, textFor } from './present.ts';
+
+export interface DeleteOptions {
+  readonly propagation: 'Foreground' | 'Background' | 'Orphan' | undefined;
+  /** The old way to say the same. */
+  readonly orphanDependents: boolean | undefined;
+  readonly graceSeconds: number | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  readonly dryRun: boolean;
+}
+
+const POLICIES = ['Foreground', 'Background', 'Orphan'];
+
+/** From the body, or from the query when there is none. */
+export function readDeleteOptions(text: string, query: URLSearchParams): DeleteOptions {
+  const given: JsonObject = text === '' ? fromQuery(query) : fromBody(text);
+  const preconditions = isObject(given.preconditions) ? given.preconditions : {};
+  const errors: FieldError[] = [];
+  const propagation = given.propagationPolicy ?? undefined;
+  const orphanDependents = given.orphanDependents ?? undefined;
+  if (propagation !== undefined && orphanDependents !== undefined) {
+    errors.push(
+      invalid('propagationPolicy', propagation, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
+  }
+  if (propagation !== undefined && !POLICIES.includes(textOf(propagation))) {
+    errors.push(notSupported('propagationPolicy', propagation, [...POLICIES, 'nil']));
+  }
+  const dryRun = textsOf(given.dryRun);
+  if (dryRun.some((one) => one !== 'All')) errors.push(notSupported('dryRun', dryRun, ['All']));
+  if (errors.length > 0) throw invalidOptions('DeleteOptions', errors);
+  return {
+    propagation: propagation as DeleteOptions['propagation'],
+    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
+    graceSeconds: numberOf(given.gracePeriodSeconds),
+    uid: textOf(preconditions.uid) || undefined,
+    resourceVersion: textOf(preconditions.resourceVersion) || undefined,
+    dryRun: dryRun.length > 0,
+  };
+}
+
+function fromBody(text: string): JsonObject {
+  const value = parseText(text, badRequest);
+  if (!isObject(value)) throw badRequest('decoded object cannot be converted to DeleteOptions');
+  const kind = textOf(value.kind);
+  if (kind !== '' && kind !== 'DeleteOptions') {
+    throw badRequest('decoded object cannot be converted to DeleteOptions');
+  }
+  return value;
+}
+
+function fromQuery(query: URLSearchParams): JsonObject {
+  const given: JsonObject = {};
+  const policy = query.get('propagationPolicy');
+  if (policy) given.propagationPolicy = policy;
+  const grace = query.get('gracePeriodSeconds');
+  if (grace) {
+    if (!/^[+-]?\d{1,15}$/.test(grace))
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    given.gracePeriodSeconds = Number(grace);
+  }
+  const orphan = query.get('orphanDependents');
+  if (orphan) given.orphanDependents = orphan !== 'false' && orphan !== '0';
+  given.dryRun = query.getAll('dryRun');
+  return given;
+}
+
+export async function deleteObject(context: Context, target: Target, options: DeleteOptions): Promise<Outcome> {
+  const { served, name } = target;
+  const { kind, version } = served;
+  const immortal = kind.refuseDelete?.(name);
+  if (immortal !== undefined) throw forbiddenRequest(kind, name, immortal);
+  let outcome: Outcome = { code: 200, text: '', warnings: [] };
+  await context.store.write(keyOf(target), (current, revision): Decision => {
+    if (current === undefined) throw notFound(kind, name);
+    const old = draftFor(served, current);
+    refusePreconditions(old, target, options);
+    const object = draftFor(served, current);
+    const stays = mark(object, target, context, options);
+    const stored = version.conversion?.toStored(object) ?? object;
+    const isChanged = !stays || !isSame(object, old);
+    const shownVersion = isChanged && !options.dryRun ? String(revision) : textOf(old.metadata.resourceVersion);
+    outcome = {
+      code: stays && options.orphanDependents === false ? 202 : 200,
+      text:
+        stays || kind.returnsDeleted
+          ? textFor(served, { body: bodyOf(stored, shownVersion) })
+          : doneStatus(target, object),
+      warnings: [],
+    };
+    if (options.dryRun || !isChanged) return { type: 'keep' };
+    // Without grace there is no state in between: it goes as it was.
+    const last = stays || kind.grace ? stored : (version.conversion?.toStored(old) ?? old);
+    const body = bodyOf(last, String(revision));
+    return { type: stays ? 'put' : 'delete', body, note: factsOf(served, last) };
+  });
+  return outcome;
+}
+
+/** Writes into the object that it is being deleted, and says whether it stays for now. */
+function mark(object: Draft, target: Target, context: Context, options: DeleteOptions): boolean {
+  const { kind } = target.served;
+  const { metadata } = object;
+  const nowMs = context.clock.now();
+  const now = timeText(nowMs);
+  if (kind.beginDelete && metadata.deletionTimestamp === undefined) {
+    kind.beginDelete(object, now);
+    if (kind.isHeld) settleDependents(object, target, options);
+    return true;
+  }
+  if (kind.isHeld?.(object)) return true;
+  const grace = graceOf(object, target, nowMs, options);
+  if (grace === 'pending') return true;
+  settleDependents(object, target, options);
+  const hasFinalizers = textsOf(metadata.finalizers).length > 0;
+  if (grace !== undefined) return hasFinalizers || grace > 0;
+  if (!hasFinalizers) return false;
+  if (metadata.deletionTimestamp === undefined) bumpGeneration(object);
+  const before = Date.parse(textOf(metadata.deletionTimestamp));
+  if (Number.isNaN(before) || before > nowMs) metadata.deletionTimestamp = now;
+  metadata.deletionGracePeriodSeconds = 0;
+  return true;
+}
+
+/** Seconds of grace that this request gives; undefined: no grace at all; pending: others gave less already. */
+function graceOf(
+  object: Draft,
+  { served }: Target,
+  nowMs: number,
+  options: DeleteOptions,
+): number | 'pending' | undefined {
+  const { metadata } = object;
+  const wanted = options.graceSeconds !== undefined && options.graceSeconds < 0 ? 1 : options.graceSeconds;
+  if (served.kind.grace === undefined) return undefined;
+  if (metadata.deletionTimestamp !== undefined) {
+    const given = numberOf(metadata.deletionGracePeriodSeconds) ?? 0;
+    if (given === 0) return undefined;
+    // Once given, grace can only be shortened.
+    if (wanted === undefined || wanted >= given) return 'pending';
+    const end = Date.parse(textOf(metadata.deletionTimestamp)) - given * 1000 + wanted * 1000;
+    const isOver = end < nowMs;
+    metadata.deletionTimestamp = timeText(isOver ? nowMs : end);
+    metadata.deletionGracePeriodSeconds = isOver && wanted !== 0 ? 1 : wanted;
+    return wanted;
+  }
+  const period = served.kind.grace(object, wanted);
+  if (period === undefined) return undefined;
+  metadata.deletionTimestamp = timeText(nowMs + period * 1000);
+  metadata.deletionGracePeriodSeconds = period;
+  bumpGeneration(object);
+  return period;
+}
+
+/** What shall become of dependents is written down as a finalizer: the garbage collector does it. */
+function settleDependents(object: Draft, { served }: Target, options: DeleteOptions): void {
+  const { dependents } = served.kind;
+  if (dependents === 'unsupported') return;
+  const { metadata } = object;
+  const before = textsOf(metadata.finalizers);
+  const says = (finalizer: string, policy: DeleteOptions['propagation'], byDefault: boolean): boolean => {
+    if (options.orphanDependents !== undefined) return policy === 'Orphan' && options.orphanDependents;
+    if (options.propagation !== undefined) return options.propagation === policy;
+    const own = before.find((one) => one === 'orphan' || one === 'foregroundDeletion');
+    return own === undefined ? byDefault : own === finalizer;
+  };
+  const finalizers = before.filter((one) => one !== 'orphan' && one !== 'foregroundDeletion');
+  if (says('orphan', 'Orphan', dependents === 'orphan')) finalizers.push('orphan');
+  if (says('foregroundDeletion', 'Foreground', false)) finalizers.push('foregroundDeletion');
+  const isEqual = finalizers.length === before.length && finalizers.every((one) => before.includes(one));
+  if (!isEqual) setField(metadata, 'finalizers', finalizers.length === 0 ? undefined : finalizers);
+}
+
+function bumpGeneration({ metadata }: Draft): void {
+  const generation = numberOf(metadata.generation) ?? 0;
+  if (generation > 0) metadata.generation = generation + 1;
+}
+
+function refusePreconditions(old: Draft, { served, name }: Target, { uid, resourceVersion }: DeleteOptions): void {
+  const { kind } = served;
+  const record = { uid: textOf(old.metadata.uid), version: textOf(old.metadata.resourceVersion) };
+  // Here the server says the kind where it says the plural elsewhere.
+  const of = { group: kind.group, plural: kind.kind };
+  if (uid !== undefined && uid !== record.uid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${record.uid}). The object might have been deleted and then recreated`;
+    throw conflict(of, name, why);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== record.version) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${record.version}). The object might have been modified`;
+    throw conflict(of, name, why);
+  }
+}
+
+function doneStatus({ served, name }: Target, object: Draft): string {
+  const { group, plural } = served.kind;
+  return JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { name, ...(group === '' ? {} : { group }), kind: plural, uid: textOf(object.metadata.uid) },
+  });
+}

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { resource } from '@reeve/kube';
+import { configMaps, namespaces, openServer, pods, refused, statefulSets } from '../server/server-testing.ts';
+
+test('a new object gets its uid, time, version and namespace; the answer is what is stored', async () => {
+  const { of } = await openServer();
+  const made = await of(configMaps).create({ metadata: { name: 'a' }, data: { x: '1' } });
+  assert.match(made.metadata.uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(made.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
+  assert.equal(made.metadata.namespace, 'default');
+  assert.equal(made.metadata.resourceVersion, '5'); // four namespaces came before
+  assert.equal(made.metadata.generation, undefined);
+  assert.deepEqual([made.apiVersion, made.kind, made.data], ['v1', 'ConfigMap', { x: '1' }]);
+  assert.deepEqual(await of(configMaps).get('a'), made);
+});
+
+test('what a client says of system fields is ignored on creation', async () => {
+  const { of } = await openServer();
+  const made = await of(statefulSets).create({
+    metadata: {
+      name: 'a',
+      uid: 'mine',
+      creationTimestamp: '1999-01-01T00:00:00Z',
+      generation: 7,
+      deletionTimestamp: '1999-01-01T00:00:00Z',
+      managedFields: [{ manager: 'x' }],
+    },
+    spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
+    status: { replicas: 3 },
+  });
+  assert.notEqual(made.metadata.uid, 'mine');
+  assert.equal(made.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
+  assert.equal(made.metadata.generation, 1);
+  assert.equal(made.metadata.deletionTimestamp, undefined);
+  assert.equal(made.metadata.managedFields, undefined);
+  assert.deepEqual(made.status, {});
+});
+
+test('an object that exists, or a name that is none, is refused in the server’s words', async () => {
+  const { of } = await openServer();
+  await of(configMaps).create({ metadata: { name: 'a' } });
+  assert.deepEqual(await refused(of(configMaps).create({ metadata: { name: 'a' } })), {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'configmaps "a" already exists',
+    reason: 'AlreadyExists',
+    details: { name: 'a', kind: 'configmaps' },
+    code: 409,
+  });
+  const invalid = await refused(of(configMaps).create({ metadata: { name: 'A_' } }));
+  const text = `Invalid value: "A_": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`;
+  assert.equal(invalid.code, 422);
+  assert.equal(invalid.message, `ConfigMap "A_" is invalid: metadata.name: ${text}`);
+  assert.deepEqual(invalid.details, {
+    name: 'A_',
+    kind: 'ConfigMap',
+    causes: [{ reason: 'FieldValueInvalid', message: text, field: 'metadata.name' }],
+  });
+  const nameless = await refused(of(configMaps).create({ metadata: {} }));
+  assert.equal(
+    nameless.message,
+    'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
+  );
+});
+
+test('a name is generated, and thrown again when it is taken', async () => {
+  const { of, store } = await openServer({ random: { next: () => 0 } });
+  const first = await of(configMaps).create({ metadata: { generateName: 'a-' } });
+  assert.equal(first.metadata.name, 'a-bbbbb');
+  assert.equal(first.metadata.generateName, 'a-');
+  const taken = await refused(of(configMaps).create({ metadata: { generateName: 'a-' } }));
+  assert.equal(
+    taken.message,
+    'configmaps "a-bbbbb" already exists, the server was not able to generate a unique name for the object',
+  );
+  assert.equal(taken.details?.retryAfterSeconds, 1);
+  // Unlucky for as many letters as a name has.
+  let unlucky = Number.POSITIVE_INFINITY;
+  const lucky = await openServer({ random: { next: () => (unlucky-- > 0 ? 0 : 0.5) } });
+  await lucky.of(configMaps).create({ metadata: { name: 'a-bbbbb' } });
+  unlucky = 5;
+  const second = await lucky.of(configMaps).create({ metadata: { generateName: 'a-' } });
+  assert.match(second.metadata.name, /^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  assert.equal(store.count('configmaps'), 1);
+});
+
+test('namespaces must exist, match the path, and not be on their way out', async () => {
+  const { of, request } = await openServer();
+  const nowhere = await refused(of(configMaps, 'nowhere').create({ metadata: { name: 'a' } }));
+  assert.deepEqual([nowhere.code, nowhere.message], [404, 'namespaces "nowhere" not found']);
+  const other = await request('POST', '/api/v1/namespaces/default/configmaps', {
+    metadata: { name: 'a', namespace: 'b' },
+  });
+  assert.equal(
+    other.json.message,
+    'the namespace of the provided object does not match the namespace sent on the request',
+  );
+  assert.equal((await request('POST', '/api/v1/configmaps', { metadata: { name: 'a' } })).status, 405);
+
+  await of(namespaces).create({ metadata: { name: 'brief' } });
+  const going = await of(namespaces).delete('brief');
+  assert.deepEqual(going.status, { phase: 'Terminating' });
+  const late = await refused(of(configMaps, 'brief').create({ metadata: { name: 'a' } }));
+  assert.equal(
+    late.message,
+    'configmaps "a" is forbidden: unable to create new content in namespace brief because it is being terminated',
+  );
+  assert.equal(late.details?.causes?.[0]?.reason, 'NamespaceTerminating');
+  // Its own finalizer goes through a subresource; then it is gone.
+  const finalized = { ...(await of(namespaces).get('brief')), spec: { finalizers: [] } };
+  await of(namespaces).update(finalized, { subresource: 'finalize' });
+  assert.equal(await of(namespaces).find('brief'), undefined);
+  const kept = await refused(of(namespaces).delete('default'));
+  assert.equal(kept.message, 'namespaces "default" is forbidden: this namespace may not be deleted');
+});
+
+test('an update needs the newest version, unless the kind takes any', async () => {
+  const { of } = await openServer();
+  const first = await of(configMaps).create({ metadata: { name: 'a' }, data: { x: '1' } });
+  const second = await of(configMaps).update({ ...first, data: { x: '2' } });
+  assert.equal(second.metadata.resourceVersion, '6');
+  assert.deepEqual(await refused(of(configMaps).update({ ...first, data: { x: '3' } })), {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message:
+      'Operation cannot be fulfilled on configmaps "a": the object has been modified; please apply your changes to the latest version and try again',
+    reason: 'Conflict',
+    details: { name: 'a', kind: 'configmaps' },
+    code: 409,
+  });
+  const blind = await of(configMaps).update({
+    ...first,
+    metadata: { name: 'a', resourceVersion: '' },
+    data: { x: '4' },
+  });
+  assert.deepEqual(blind.data, { x: '4' });
+  assert.equal(blind.metadata.uid, first.metadata.uid);
+  assert.equal(blind.metadata.creationTimestamp, first.metadata.creationTimestamp);
+
+  const leases = resource({
+    group: 'coordination.k8s.io',
+    version: 'v1',
+    plural: 'leases',
+    kind: 'Lease',
+    namespaced: true,
+  });
+  const lease = await of(leases).create({ metadata: { name: 'l' } });
+  const strict = await refused(of(leases).update({ ...lease, metadata: { name: 'l', resourceVersion: '' } }));
+  assert.equal(strict.code, 422);
+  assert.equal(
+    strict.message,
+    'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  );
+});
+
+test('an update that changes nothing writes nothing', async () => {
+  const { of, store } = await openServer();
+  const first = await of(configMaps).create({
+    metadata: { name: 'a', labels: { x: 'y', a: 'b' } },
+    data: { x: '1', y: '2' },
+  });
+  const before = store.revision;
+  const same = await of(configMaps).update({ ...first, data: { y: '2', x: '1' } });
+  assert.equal(store.revision, before);
+  assert.equal(same.metadata.resourceVersion, first.metadata.resourceVersion);
+});
+
+test('uid, name and time cannot be changed', async () => {
+  const { of, request } = await openServer();
+  const first = await of(configMaps).create({ metadata: { name: 'a' } });
+  const path = '/api/v1/namespaces/default/configmaps/a';
+  const uid = await request('PUT', path, { ...first, metadata: { ...first.metadata, uid: 'other' } });
+  assert.equal(
+    uid.json.message,
+    `Operation cannot be fulfilled on configmaps "a": StorageError: invalid object, Code: 4, Key: /registry/configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: ${first.metadata.uid}`,
+  );
+  const name = await request('PUT', path, { ...first, metadata: { ...first.metadata, name: 'b' } });
+  assert.equal(name.json.message, 'the name of the object (b) does not match the name on the URL (a)');
+  const time = await of(configMaps).update({
+    ...first,
+    metadata: { ...first.metadata, creationTimestamp: '1999-01-01T00:00:00Z' },
+  });
+  assert.equal(time.metadata.creationTimestamp, first.metadata.creationTimestamp);
+});
+
+test('the generation counts changes of the spec alone, and a status goes its own way', async () => {
+  const { of } = await openServer();
+  const spec = { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } };
+  const first = await of(statefulSets).create({ metadata: { name: 'a' }, spec });
+  const labelled = await of(statefulSets).update({ ...first, metadata: { ...first.metadata, labels: { x: 'y' } } });
+  assert.equal(labelled.metadata.generation, 1);
+  const status = await of(statefulSets).update(
+    { ...labelled, spec: {}, status: { replicas: 2 } },
+    { subresource: 'status' },
+  );
+  assert.equal(status.metadata.generation, 1);
+  assert.deepEqual(status.spec, first.spec);
+  assert.deepEqual(status.status, { replicas: 2 });
+  const scaled = await of(statefulSets).update({
+    ...status,
+    spec: { ...(status.spec as object), replicas: 5 },
+    status: {},
+  });
+  assert.equal(scaled.metadata.generation, 2);
+  assert.deepEqual(scaled.status, { replicas: 2 });
+});
+
+test('scale reads and writes one number', async () => {
+  const { of } = await openServer();
+  const spec = {
+    replicas: 3,
+    selector: { matchLabels: { app: 'x', a: 'b' } },
+    template: { spec: { containers: [{ name: 'c', image: 'i' }] } },
+  };
+  const set = await of(statefulSets).create({ metadata: { name: 'a' }, spec });
+  const scale = await of(statefulSets).scale('a');
+  assert.deepEqual([scale.spec, scale.status], [{ replicas: 3 }, { replicas: 0, selector: 'a=b,app=x' }]);
+  assert.equal(scale.apiVersion, 'autoscaling/v1');
+  const changed = await of(statefulSets).update(
+    { ...scale, metadata: { ...set.metadata }, spec: { replicas: 4 } } as never,
+    {
+      subresource: 'scale',
+    },
+  );
+  assert.deepEqual(changed.spec, { replicas: 4 });
+  const after = await of(statefulSets).get('a');
+  assert.deepEqual([(after.spec as { replicas: number }).replicas, after.metadata.generation], [4, 2]);
+});
+
+test('an update may create what its kind lets it', async () => {
+  const { of, request } = await openServer();
+  const made = await request('PUT', '/api/v1/namespaces/default/endpoints/a', { metadata: { name: 'a' }, subsets: [] });
+  assert.equal(made.status, 201);
+  assert.equal(
+    (await request('PUT', '/api/v1/namespaces/default/configmaps/a', { metadata: { name: 'a' } })).status,
+    404,
+  );
+  assert.equal(await of(configMaps).find('a'), undefined);
+});
+
+test('dry run answers as if, and writes nothing', async () => {
+  const { of, store } = await openServer();
+  const before = store.revision;
+  const made = await of(configMaps).create({ metadata: { name: 'a' } }, { dryRun: true });
+  assert.equal(made.metadata.name, 'a');
+  assert.equal(store.revision, before);
+  assert.equal(await of(configMaps).find('a'), undefined);
+});
+
+test('numbers beyond a double and unknown metadata', async () => {
+  const { request, of } = await openServer();
+  const path = '/api/v1/namespaces/default/configmaps';
+  const big = await request('POST', path, '{"metadata":{"name":"a"},"x":9223372036854775807}');
+  assert.match(big.text, /"x":9223372036854775807/);
+  assert.match((await request('GET', `${path}/a`)).text, /"x":9223372036854775807/);
+  const strict = await refused(of(configMaps).create({ metadata: { name: 'b', nope: 1 } as never }));
+  assert.equal(
+    strict.message,
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "metadata.nope"',
+  );
+  const warned = await request('POST', path, { metadata: { name: 'c', nope: 1 } });
+  assert.equal(warned.headers.warning, '299 - "unknown field \\"metadata.nope\\""');
+  assert.equal(warned.status, 201);
+});
+
+test('pods get the defaults of the real server', async () => {
+  const { of } = await openServer();
+  const pod = await of(pods).create({
+    metadata: { name: 'p' },
+    spec: {
+      containers: [
+        {
+          name: 'c',
+          image: 'registry:5000/x',
+          ports: [{ containerPort: 80 }],
+          readinessProbe: { httpGet: { port: 80 } },
+          resources: { limits: { cpu: '1' } },
+        },
+      ],
+      volumes: [{ name: 'v' }, { name: 's', secret: { secretName: 's' } }],
+    },
+  });
+  assert.deepEqual(pod.spec, {
+    containers: [
+      {
+        name: 'c',
+        image: 'registry:5000/x',
+        imagePullPolicy: 'Always',
+        ports: [{ containerPort: 80, protocol: 'TCP' }],
+        readinessProbe: {
+          httpGet: { port: 80, path: '/', scheme: 'HTTP' },
+          timeoutSeconds: 1,
+          periodSeconds: 10,
+          successThreshold: 1,
+          failureThreshold: 3,
+        },
+        resources: { limits: { cpu: '1' }, requests: { cpu: '1' } },
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+      },
+    ],
+    volumes: [
+      { name: 'v', emptyDir: {} },
+      { name: 's', secret: { secretName: 's', defaultMode: 420 } },
+    ],
+    dnsPolicy: 'ClusterFirst',
+    restartPolicy: 'Always',
+    schedulerName: 'default-scheduler',
+    securityContext: {},
+    terminationGracePeriodSeconds: 30,
+    enableServiceLinks: true,
+  });
+  assert.deepEqual(pod.status, { phase: 'Pending', qosClass: 'Burstable' });
+});

@@ -1,0 +1,127 @@
+/** The subresource `scale`: one number of an object, with where its pods are found. */
+import type { Json } from '@reeve/kube';
+import {
+  at,
+  copyOf,
+  type Draft,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  setField,
+  textOf,
+} from '../object/draft.ts';
+import { selectorText } from '../selector/labels.ts';
+import { invalid } from '../status/field-error.ts';
+import { badRequest, invalidObject, noSuchPath, notFound, refusalOf } from '../status/refusal.ts';
+import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
+import { type Decoded, parseText } from './decode.ts';
+import { draftFor } from './present.ts';
+import { changeObject, type PatchType } from './update.ts';
+
+const KIND = { group: 'autoscaling', kind: 'Scale' };
+
+export function readScale(context: Context, target: Target): Outcome {
+  const entry = context.store.get(keyOf(target));
+  if (entry === undefined) throw notFound(target.served.kind, target.name);
+  return shown(scaleOf(draftFor(target.served, entry), target));
+}
+
+export async function replaceScale(
+  context: Context,
+  target: Target,
+  text: string,
+  options: WriteOptions,
+): Promise<Outcome> {
+  const scale = parseText(text, (why) =>
+    badRequest(`the object provided is unrecognized (must be of type Scale): ${why}`),
+  );
+  if (!isObject(scale)) throw badRequest('the object provided is unrecognized (must be of type Scale)');
+  return write(context, target, () => scale, options);
+}
+
+export async function patchScale(
+  context: Context,
+  target: Target,
+  patch: Json,
+  type: PatchType,
+  options: WriteOptions,
+): Promise<Outcome> {
+  const apply = context.plugins.patches?.[type];
+  return write(
+    context,
+    target,
+    (current) => {
+      const result = apply?.(copyOf(current), patch, target.served);
+      if (result !== undefined && 'status' in result) throw refusalOf(result.status);
+      return result?.object ?? current;
+    },
+    options,
+  );
+}
+
+/** Only the number goes into the object, on its newest state: whoever else writes it is not in the way. */
+async function write(
+  context: Context,
+  target: Target,
+  wanted: (current: JsonObject) => JsonObject,
+  options: WriteOptions,
+): Promise<Outcome> {
+  const { served, name } = target;
+  const paths = pathsOf(target);
+  const parentOf = (old: Draft | undefined): Decoded => {
+    if (old === undefined) throw notFound(served.kind, name);
+    const scale = wanted(scaleOf(old, target));
+    const replicas = objectOf(scale.spec).replicas ?? 0;
+    if (!Number.isInteger(replicas) || (replicas as number) < 0) {
+      throw invalidObject(KIND, name, [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]);
+    }
+    const { uid, resourceVersion } = objectOf(scale.metadata);
+    const object = copyOf(old);
+    if (textOf(uid) !== '') object.metadata.uid = textOf(uid);
+    if (textOf(resourceVersion) !== '') object.metadata.resourceVersion = textOf(resourceVersion);
+    setAt(object, paths.spec, replicas);
+    return { object, unknown: [] };
+  };
+  const { text, ...changed } = await changeObject(context, target, parentOf, options, false);
+  return { ...changed, text: JSON.stringify(scaleOf(JSON.parse(text) as Draft, target)) };
+}
+
+function pathsOf({ served }: Target) {
+  if (served.version.scale === undefined) throw noSuchPath();
+  return served.version.scale;
+}
+
+function scaleOf(parent: Draft, target: Target): JsonObject {
+  const paths = pathsOf(target);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
+  const metadata: JsonObject = {};
+  for (const [field, value] of Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp })) {
+    setField(metadata, field, value);
+  }
+  const selector = paths.selector === undefined ? undefined : at(parent, paths.selector);
+  const status: JsonObject = { replicas: numberOf(at(parent, paths.status)) ?? 0 };
+  const text = typeof selector === 'string' ? selector : isObject(selector) ? selectorText(selector) : '';
+  if (text !== '') status.selector = text;
+  const replicas = numberOf(at(parent, paths.spec));
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata,
+    spec: replicas === undefined || replicas === 0 ? {} : { replicas },
+    status,
+  };
+}
+
+const shown = (scale: JsonObject): Outcome => ({ code: 200, text: JSON.stringify(scale), warnings: [] });
+
+function setAt(object: JsonObject, path: string, value: Json): void {
+  const steps = path.split('.').filter((step) => step !== '');
+  let here = object;
+  for (const step of steps.slice(0, -1)) {
+    const next = objectOf(here[step]);
+    here[step] = next;
+    here = next;
+  }
+  here[steps.at(-1) as string] = value;
+}

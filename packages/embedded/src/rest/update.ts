@@ -1,0 +1,153 @@
+/** PUT and PATCH: an object as it shall be, decided on the newest state of it. */
+import type { Json } from '@reeve/kube';
+import { bodyOf, copyOf, type Draft, isSame, type JsonObject, numberOf, textOf, textsOf } from '../object/draft.ts';
+import { invalid } from '../status/field-error.ts';
+import { badRequest, invalidObject, modifiedSince, notFound, refusalOf } from '../status/refusal.ts';
+import type { Entry } from '../store/entry.ts';
+import type { Decision } from '../store/store.ts';
+import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
+import { newEntry, refuseInNamespace } from './create.ts';
+import { completed, type Decoded, decodeApplied, decodeObject, decodeValue } from './decode.ts';
+import { judgeUnknown, prepareChanged, settleNamespace, uidConflict } from './prepare.ts';
+import { draftFor, factsOf, textFor } from './present.ts';
+
+/** Makes the wanted object of the current one; undefined when there is none. */
+export type Wanted = (old: Draft | undefined) => Decoded;
+
+export function replaceObject(context: Context, target: Target, text: string, options: WriteOptions): Promise<Outcome> {
+  const decoded = decodeObject(text, target.served);
+  settleNamespace(decoded.object.metadata, target);
+  const name = textOf(decoded.object.metadata.name);
+  if (name !== target.name) {
+    throw badRequest(
+      name === ''
+        ? `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`
+        : `the name of the object (${name}) does not match the name on the URL (${target.name})`,
+    );
+  }
+  // Copied: the object is changed below, and another round needs it as it came.
+  const wanted = () => ({ ...decoded, object: copyOf(decoded.object) });
+  return changeObject(context, target, wanted, options, target.served.kind.createOnUpdate && target.subresource === '');
+}
+
+export type PatchType = 'merge' | 'json' | 'strategic';
+
+export function patchObject(
+  context: Context,
+  target: Target,
+  patch: Json,
+  type: PatchType,
+  options: WriteOptions,
+): Promise<Outcome> {
+  const { served } = target;
+  const wanted = (old: Draft | undefined): Decoded => {
+    const result = old && context.plugins.patches?.[type]?.(copyOf(old), patch, served);
+    if (result === undefined) throw notFound(served.kind, target.name);
+    if ('status' in result) throw refusalOf(result.status);
+    const decoded = decodeValue(result.object, served);
+    return { ...decoded, complaints: result.strictErrors ?? [] };
+  };
+  return changeObject(context, target, wanted, options, false);
+}
+
+export function applyObject(
+  context: Context,
+  target: Target,
+  applied: Json,
+  force: boolean,
+  options: WriteOptions,
+): Promise<Outcome> {
+  const { served, subresource } = target;
+  const checked = decodeApplied(applied, served);
+  settleNamespace(checked.object.metadata, target);
+  const defaulted = (object: JsonObject): JsonObject =>
+    completed({ object: object as Draft, unknown: [] }, served).object;
+  const wanted = (old: Draft | undefined): Decoded => {
+    const owner = { manager: options.fieldManager, subresource, now: context.clock.now(), force, defaulted };
+    const result = context.plugins.fields?.apply(copyOf(checked.object), old && copyOf(old), owner, served);
+    if (result === undefined) throw notFound(served.kind, target.name);
+    if ('status' in result) throw refusalOf(result.status);
+    const decoded = decodeValue(result.object, served);
+    return { ...decoded, unknown: [...checked.unknown, ...decoded.unknown], isApplied: true };
+  };
+  return changeObject(context, target, wanted, options, subresource === '');
+}
+
+/** The one way in which objects change. */
+export async function changeObject(
+  context: Context,
+  target: Target,
+  wanted: Wanted,
+  options: WriteOptions,
+  mayCreate: boolean,
+): Promise<Outcome> {
+  const { served } = target;
+  let outcome: Outcome = { code: 200, text: '', warnings: [] };
+  const decide = (current: Entry | undefined, revision: number): Decision => {
+    if (current === undefined) {
+      if (!mayCreate) throw notFound(served.kind, target.name);
+      const decoded = wanted(undefined);
+      refuseInNamespace(context, target, decoded.object);
+      const warnings = judgeUnknown(decoded, target, options);
+      delete decoded.object.metadata.resourceVersion;
+      const stored = newEntry(context, target, decoded, options)(revision);
+      outcome = { code: 201, text: textFor(served, stored), warnings };
+      return { type: 'put', ...stored };
+    }
+    const old = draftFor(served, current);
+    const decoded = wanted(old);
+    const warnings = judgeUnknown(decoded, target, options);
+    refuseStale(decoded.object, old, target);
+    return write(prepareChanged(decoded, old, target, context, options), old, warnings, revision);
+  };
+
+  const write = (object: Draft, old: Draft, warnings: readonly string[], revision: number): Decision => {
+    const { kind, version } = served;
+    const { resourceVersion } = old.metadata;
+    object.metadata.resourceVersion = resourceVersion ?? '';
+    const stored = version.conversion?.toStored(object) ?? object;
+    const as = (text: string) => ({ body: bodyOf(stored, text), note: factsOf(served, stored) });
+    const isDone = isDeletable(object, old) && kind.isHeld?.(object) !== true;
+    if (!isDone && isSame(object, old)) {
+      outcome = { code: 200, text: textFor(served, as(textOf(resourceVersion))), warnings };
+      return { type: 'keep' };
+    }
+    const shown = isDone || options.dryRun ? textOf(resourceVersion) : String(revision);
+    outcome = { code: 200, text: textFor(served, as(shown)), warnings };
+    if (!isDone) return { type: 'put', ...as(String(revision)) };
+    // What takes the last finalizer away is never stored: those who watch see the object as it was before.
+    const last = version.conversion?.toStored(old) ?? old;
+    return { type: 'delete', body: bodyOf(last, String(revision)), note: factsOf(served, last) };
+  };
+
+  await context.store.write(keyOf(target), (current, revision) => {
+    const decision = decide(current, revision);
+    return options.dryRun ? { type: 'keep' } : decision;
+  });
+  return outcome;
+}
+
+/** Whether the last finalizer of an object that is being deleted is gone. */
+function isDeletable(object: Draft, old: Draft): boolean {
+  if (old.metadata.deletionTimestamp === undefined || textsOf(object.metadata.finalizers).length > 0) return false;
+  return (numberOf(old.metadata.deletionGracePeriodSeconds) ?? 0) === 0;
+}
+
+function refuseStale(object: Draft, old: Draft, target: Target): void {
+  const { kind } = target.served;
+  const uid = textOf(object.metadata.uid);
+  if (uid !== '' && uid !== old.metadata.uid) throw uidConflict(target, uid, textOf(old.metadata.uid));
+  const wanted = textOf(object.metadata.resourceVersion);
+  if (wanted === '' || wanted === '0') {
+    if (kind.unconditionalUpdate) return;
+    const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
+    throw invalidObject({ group: kind.group, kind: kind.plural }, target.name, [error]);
+  }
+  if (!/^\d+$/.test(wanted)) {
+    const problem = `strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`;
+    throw invalidObject({ group: kind.group, kind: kind.plural }, target.name, [
+      invalid('metadata.resourceVersion', wanted, problem),
+    ]);
+  }
+  if (wanted !== old.metadata.resourceVersion) throw modifiedSince(kind, target.name);
+}

@@ -1,0 +1,20 @@
+/** A certificate for tests only: its own authority, for localhost and 127.0.0.1, until 2126. Nobody trusts it elsewhere. */
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBpjCCAUygAwIBAgIUD567x802r9HCws1NdFfCPtMWEogwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJa3ViZS50ZXN0MCAXDTI2MTExNjAzMjcwOFoYDzIxMjYxMDIz
+MDMyNzA4WjAUMRIwEAYDVQQDDAlrdWJlLnRlc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASen+FOJtPIVAxerlgWAWu0K0RyPoP7cYL80lmtZGXhILf04Lh3Jp8N
+VRbIm7+glZp/ceTNWdJiXIo73TdCXnlco3oweDAdBgNVHQ4EFgQUCifZFNESB5hx
+u29wZMaQbPpy4a8wHwYDVR0jBBgwFoAUCifZFNESB5hxu29wZMaQbPpy4a8wDwYD
+VR0TAQH/BAUwAwEB/zAlBgNVHREEHjAcgglrdWJlLnRlc3SCCWxvY2FsaG9zdIcE
+fwAAATAKBggqhkjOPQQDAgNIADBFAiEA6vIGkwMKMkv52Ekkyssnj/afLqfh46po
+Tcw59fUMyi8CIBC+gl7izL8+KmsPi+Nmrf1YK4NPVgH4b1cRz9k8xU6B
+-----END CERTIFICATE-----
+`;
+
+export const privateKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgKSVoUWnBeUMdulg3
+az6+LU8RiMpj+PhF05sTa4Pp5hChRANCAASen+FOJtPIVAxerlgWAWu0K0RyPoP7
+cYL80lmtZGXhILf04Lh3Jp8NVRbIm7+glZp/ceTNWdJiXIo73TdCXnlc
+-----END PRIVATE KEY-----
+`;

@@ -1,0 +1,242 @@
+/** The API server in one process: a store, what is served, who may; a function from requests to answers. */
+import type { Clock, Random, Transport, TransportRequest, TransportResponse } from '@reeve/kube';
+import {
+  administrator,
+  allowEverything,
+  type Attributes,
+  type Authenticate,
+  type Authorize,
+  refusalText,
+  type User,
+} from '../access/access.ts';
+import { apiGroup, apiGroups, apiResources, apiVersions, versionInfo } from '../discovery/discovery.ts';
+import { builtinKinds } from '../kinds/builtin.ts';
+import type { CustomRules } from '../kinds/custom.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { Registry } from '../kinds/registry.ts';
+import { pathSegment } from '../object/names.ts';
+import { negotiatePlain } from '../request/media.ts';
+import { type ApiPath, parsePath } from '../request/path.ts';
+import type { Context, Plugins } from '../rest/context.ts';
+import { createObject } from '../rest/create.ts';
+import { flag } from '../rest/list-options.ts';
+import { forbiddenRequest, methodNotAllowed, noSuchPath, notServed, unauthorized } from '../status/refusal.ts';
+import { exactValue, parseFieldSelector } from '../selector/fields.ts';
+import type { Store } from '../store/store.ts';
+import type { WatchStream } from '../watch/stream.ts';
+import type { WatchLimits } from '../watch/watch.ts';
+import { answer, answerError, answerJson } from './answer.ts';
+import { Definitions } from './definitions.ts';
+import { carryOut, header, type Routing } from './routes.ts';
+
+export interface ServerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Nobody is let in through `handle` without it; `transport` needs none. */
+  readonly authenticate?: Authenticate;
+  /** Default: whoever is known may do everything. */
+  readonly authorize?: Authorize;
+  /** Schemas of custom kinds. Without them objects are stored as they come. */
+  readonly customRules?: CustomRules;
+  readonly plugins?: Plugins;
+  readonly kinds?: readonly Kind[];
+  readonly watch?: WatchLimits;
+  /** Told of what nobody foresaw; the client gets an answer that says no more than that. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const FIRST_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+const HEALTH = ['/livez', '/readyz', '/healthz'];
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+export class ApiServer {
+  readonly #options: ServerOptions;
+  readonly #context: Context;
+  readonly #routing: Routing;
+  readonly #definitions: Definitions;
+  readonly #onError: (error: unknown) => void;
+  readonly #streams = new Map<string, Set<WatchStream>>();
+  #isClosed = false;
+
+  /** The first namespaces are there when it resolves. The store stays the caller's: he closes it. */
+  static async open(options: ServerOptions): Promise<ApiServer> {
+    const server = new ApiServer(options);
+    await server.#createNamespaces();
+    return server;
+  }
+
+  private constructor(options: ServerOptions) {
+    const { store, clock, random, plugins = {}, watch = {} } = options;
+    this.#options = options;
+    this.#onError = options.onError ?? (() => undefined);
+    const registry = new Registry(options.kinds ?? builtinKinds, options.customRules ?? (() => undefined));
+    this.#context = { store, registry, clock, random, plugins };
+    this.#routing = {
+      context: this.#context,
+      watchLimits: watch,
+      onWatch: (stored, stream) => this.#keep(stored, stream),
+    };
+    this.#definitions = new Definitions(this.#context, (stored) => this.#endWatches(stored), this.#onError);
+  }
+
+  /** Requests as a given user, without a network and without credentials. */
+  transport(user: User = administrator): Transport {
+    return (request) => this.#serve(request, () => user);
+  }
+
+  /** Requests of whoever: the credentials decide. Never rejects. */
+  handle(request: TransportRequest): Promise<TransportResponse> {
+    return this.#serve(request, async () => {
+      const user = await this.#options.authenticate?.({ header: (name) => header(request, name) });
+      if (user === undefined) throw unauthorized();
+      return user;
+    });
+  }
+
+  /** Ends all watches. Requests under way are finished. */
+  close(): void {
+    this.#isClosed = true;
+    this.#definitions.close();
+    for (const stored of [...this.#streams.keys()]) this.#endWatches(stored);
+  }
+
+  async #serve(request: TransportRequest, identify: () => User | Promise<User>): Promise<TransportResponse> {
+    request.signal?.throwIfAborted();
+    try {
+      const [path = '', ...rest] = request.path.split('?');
+      const query = new URLSearchParams(rest.join('?'));
+      const named = parsePath(path);
+      if (named.type === 'other' && HEALTH.some((one) => path === one || path.startsWith(`${one}/`))) {
+        return {
+          ...answer(this.#isClosed ? 503 : 200, this.#isClosed ? 'stopping' : 'ok'),
+          headers: { 'content-type': 'text/plain' },
+        };
+      }
+      const user = await identify();
+      if (header(request, 'impersonate-user') !== undefined) throw notServed('impersonation');
+      return await this.#route(request, named, query, user);
+    } catch (error) {
+      return answerError(error, this.#onError);
+    }
+  }
+
+  async #route(
+    request: TransportRequest,
+    named: ApiPath,
+    query: URLSearchParams,
+    user: User,
+  ): Promise<TransportResponse> {
+    if (named.type === 'resource') return this.#onResource(request, named, query, user);
+    const path = request.path.split('?', 1)[0] as string;
+    await this.#allow({ ...nowhere, user, verb: request.method.toLowerCase(), path });
+    if (request.method !== 'GET') throw methodNotAllowed();
+    negotiatePlain(header(request, 'accept'));
+    const { registry } = this.#context;
+    switch (named.type) {
+      case 'versions':
+        return answerJson(apiVersions());
+      case 'groups':
+        return answerJson(apiGroups(registry));
+      case 'group':
+        return answerJson(apiGroup(registry, named.group));
+      case 'resources':
+        return answerJson(apiResources(registry, named.group, named.version));
+      case 'other':
+        if (path === '/version') return answerJson(versionInfo);
+        throw noSuchPath();
+    }
+  }
+
+  async #onResource(
+    request: TransportRequest,
+    named: Extract<ApiPath, { type: 'resource' }>,
+    query: URLSearchParams,
+    user: User,
+  ): Promise<TransportResponse> {
+    const verb = verbOf(request.method, named.name, query);
+    const { group, version, plural, namespace, name, subresource } = named;
+    await this.#allow({
+      user,
+      verb,
+      path: undefined,
+      group,
+      version,
+      resource: plural,
+      subresource,
+      namespace: plural === 'namespaces' && group === '' ? name : namespace,
+      name: name === '' ? selectedName(query) : name,
+      labelSelector: query.get('labelSelector') ?? '',
+      fieldSelector: query.get('fieldSelector') ?? '',
+    });
+    const served = this.#context.registry.find(group, version, plural);
+    if (served === undefined) throw noSuchPath();
+    const isScopedWrong = served.kind.namespaced ? namespace === '' && name !== '' : namespace !== '';
+    if (isScopedWrong) throw noSuchPath();
+    return carryOut(this.#routing, { request, query, target: { served, namespace, name, subresource }, verb });
+  }
+
+  async #allow(attributes: Attributes): Promise<void> {
+    const { allowed, reason } = await (this.#options.authorize ?? allowEverything)(attributes);
+    if (allowed) return;
+    const why = refusalText(attributes);
+    const { group, resource: plural, name } = attributes;
+    throw forbiddenRequest({ group, plural }, name, reason === undefined ? why : `${why}: ${reason}`);
+  }
+
+  #keep(stored: string, stream: WatchStream): void {
+    if (this.#isClosed) return stream.end();
+    const streams = this.#streams.get(stored) ?? new Set();
+    this.#streams.set(stored, streams);
+    streams.add(stream);
+    void stream.ended.then(() => streams.delete(stream));
+  }
+
+  #endWatches(stored: string): void {
+    for (const stream of this.#streams.get(stored) ?? []) stream.end();
+    this.#streams.delete(stored);
+  }
+
+  async #createNamespaces(): Promise<void> {
+    const served = this.#context.registry.find('', 'v1', 'namespaces');
+    if (served === undefined) return;
+    const { store } = this.#context;
+    const missing = FIRST_NAMESPACES.filter((name) => !store.get({ resource: 'namespaces', namespace: '', name }));
+    const options = { dryRun: false, fieldManager: 'reeve-apiserver', fieldValidation: 'Strict' } as const;
+    await Promise.all(
+      missing.map((name) => {
+        const target = { served, namespace: '', name: '', subresource: '' };
+        return createObject(this.#context, target, JSON.stringify({ metadata: { name } }), options);
+      }),
+    );
+  }
+}
+
+const nowhere = {
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  labelSelector: '',
+  fieldSelector: '',
+};
+
+/** A list or watch of one object by its name is a request for that object: rights may be given for it alone. */
+function selectedName(query: URLSearchParams): string {
+  const name = exactValue(parseFieldSelector(query.get('fieldSelector') ?? ''), 'metadata.name') ?? '';
+  return pathSegment(name, false).length === 0 ? name : '';
+}
+
+function verbOf(method: string, name: string, query: URLSearchParams): string {
+  if (method === 'GET') {
+    if (name !== '') return 'get';
+    return flag(query, 'watch') ? 'watch' : 'list';
+  }
+  if (method === 'DELETE' && name === '') return 'deletecollection';
+  const verb = VERBS[method];
+  // An object is made in its collection, and changed by its name.
+  if (verb === undefined || (verb === 'create') !== (name === '')) throw methodNotAllowed();
+  return verb;
+}

@@ -1,0 +1,22 @@
+/** What the store's thread and its database thread say to each other: plain values, cheap to copy. */
+import type { EmbeddedErrorCode } from '../errors/errors.ts';
+
+/** revision, resource, namespace, name, deleted (0 or 1), body */
+export type RowValues = readonly [number, string, string, string, number, string];
+
+export type Request =
+  | { readonly type: 'load' }
+  | {
+      readonly type: 'append';
+      readonly rows: readonly RowValues[];
+      readonly garbage: readonly number[];
+      readonly compacted: number;
+    }
+  | { readonly type: 'close' };
+
+export type Answer =
+  /** Some of the rows; more follow. */
+  | { readonly type: 'rows'; readonly rows: readonly RowValues[] }
+  | { readonly type: 'loaded'; readonly compacted: number }
+  | { readonly type: 'done' }
+  | { readonly type: 'failed'; readonly code: EmbeddedErrorCode; readonly message: string };

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { clock, key, put, storeContract } from './contract-testing.ts';
+import { sqliteJournal } from './sqlite-journal.ts';
+import { Store } from './store.ts';
+
+storeContract(
+  'sqlite',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'reeve-store-'));
+    return {
+      open: () => sqliteJournal({ path: join(folder, 'store.db') }),
+      end: () => rmSync(folder, { recursive: true }),
+    };
+  },
+  8,
+);
+
+test('a store file is private, has one server, and is told from other files', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-store-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'store.db');
+  const store = await Store.open({ journal: sqliteJournal({ path }), clock });
+  await store.write(key('x'), put('1'));
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  assert.equal(statSync(`${path}-wal`).mode & 0o777, 0o600);
+  await assert.rejects(Store.open({ journal: sqliteJournal({ path }), clock }), { code: 'EMBEDDED_STORE_LOCKED' });
+  await store.close();
+
+  const other = join(folder, 'other.db');
+  const database = new DatabaseSync(other);
+  database.exec('CREATE TABLE mine (x)');
+  database.close();
+  await assert.rejects(Store.open({ journal: sqliteJournal({ path: other }), clock }), {
+    code: 'EMBEDDED_STORE_UNREADABLE',
+  });
+  const text = join(folder, 'text');
+  writeFileSync(text, 'no database at all, but a text that is long enough for a header'.repeat(100));
+  await assert.rejects(Store.open({ journal: sqliteJournal({ path: text }), clock }), {
+    code: 'EMBEDDED_STORE_UNREADABLE',
+  });
+});
