@@ -82,6 +82,7 @@ function isMac(text: string): boolean {
     `${byte}(?::${byte}){${count - 1}}`,
     `${byte}(?:-${byte}){${count - 1}}`,
     `[0-9a-fA-F]{4}(?:\\.[0-9a-fA-F]{4}){${count / 2 - 1}}`,
+    `[0-9a-fA-F]{${count * 2}}`,
   ]);
   return new RegExp(`^(?:${groups.join('|')})$`).test(text);
 }
