@@ -15,7 +15,7 @@ import { patterns } from './library/patterns.ts';
 import { strings } from './library/strings.ts';
 import { times } from './library/times.ts';
 import { checkLiterals } from './literals.ts';
-import { COST_LIMIT, CostExceeded, EvaluationError, Meter } from './meter.ts';
+import { CostExceeded, EvaluationError, type Limits, Meter } from './meter.ts';
 import { parse } from './parser.ts';
 import {
   BOOL,
@@ -75,6 +75,8 @@ export interface Outcome {
   /** The budget was used up; `error` says so. */
   readonly exceeded: boolean;
   readonly cost: number;
+  /** What it took of our own measure of work. */
+  readonly steps: number;
 }
 
 export interface Program {
@@ -83,7 +85,7 @@ export interface Program {
   /** For those who estimate its cost. */
   readonly tree: Expr;
   uses(variable: string): boolean;
-  evaluate(activation: Activation, limit?: number): Outcome;
+  evaluate(activation: Activation, limits?: Limits): Outcome;
 }
 
 export function compile(text: string, variables: ReadonlyMap<string, CelType>): Program | Uncompiled {
@@ -102,7 +104,7 @@ export function compile(text: string, variables: ReadonlyMap<string, CelType>): 
       type: expr.type as CelType,
       tree: expr,
       uses: (variable) => used.has(variable),
-      evaluate: (activation, limit = COST_LIMIT) => evaluate(step, activation, limit),
+      evaluate: (activation, limits) => evaluate(step, activation, limits),
     };
   } catch (error) {
     if (error instanceof EvaluationError) return { reason: 'program', problem: error.message };
@@ -116,14 +118,14 @@ function collectNames(expr: Expr, into: Set<string>): void {
   for (const child of childrenOf(expr)) collectNames(child, into);
 }
 
-function evaluate(step: Step, activation: Activation, limit: number): Outcome {
-  const meter = new Meter(limit);
+function evaluate(step: Step, activation: Activation, limits: Limits | undefined): Outcome {
+  const meter = new Meter(limits);
   try {
     const value = step(new Frame(activation, meter));
-    return { value, exceeded: false, cost: meter.cost };
+    return { value, exceeded: false, cost: meter.cost, steps: meter.steps };
   } catch (error) {
-    if (error instanceof EvaluationError) return { error: error.message, exceeded: false, cost: meter.cost };
-    if (error instanceof CostExceeded) return { error: error.message, exceeded: true, cost: meter.cost };
-    throw error;
+    const exceeded = error instanceof CostExceeded;
+    if (!exceeded && !(error instanceof EvaluationError)) throw error;
+    return { error: error.message, exceeded, cost: meter.cost, steps: meter.steps };
   }
 }

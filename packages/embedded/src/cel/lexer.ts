@@ -11,7 +11,7 @@ export interface Token {
   readonly value?: string | Uint8Array;
 }
 
-const signs = ['==', '!=', '<=', '>=', '&&', '||', ...'< > [ ] { } ( ) . , - ! ? : + * / %'.split(' ')];
+const signs = new Set('== != <= >= && || < > [ ] { } ( ) . , - ! ? : + * / %'.split(' '));
 const words = new Set(['in', 'true', 'false', 'null']);
 
 export function tokenize(text: string): { readonly tokens: readonly Token[]; readonly issues: readonly Issue[] } {
@@ -59,7 +59,8 @@ class Lexer {
       return { type: words.has(text) ? text : 'IDENTIFIER', text, at: start };
     }
     if (this.#peek() === '`') return this.#escapedIdentifier();
-    const sign = signs.find((one) => this.#characters.slice(start, start + one.length).join('') === one);
+    const two = this.#peek() + this.#peek(1);
+    const sign = [two, this.#peek()].find((one) => signs.has(one));
     this.#at += sign?.length ?? 1;
     if (sign !== undefined) return { type: sign, text: sign, at: start };
     return this.#unknown(start);

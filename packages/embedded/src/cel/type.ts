@@ -86,6 +86,11 @@ export function formatType(type: CelType): string {
   }
 }
 
+/** By its full name: what an expression must not be instead of a bool. */
+export function fullName({ name, params }: CelType): string {
+  return params.length === 0 ? name : `${name}(${params.map(fullName).join(', ')})`;
+}
+
 /** `(int, string)`, or `list(int).(string)` for a method. */
 export function formatSignature(types: readonly CelType[], isMethod: boolean): string {
   const names = types.map(formatType);

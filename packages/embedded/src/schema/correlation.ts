@@ -2,6 +2,7 @@
  * A value and what it was before. Ratcheting rests on it: what did not change is not validated again, so that a rule
  * that is new, or was tightened, does not lock objects that were fine before.
  */
+import { goJson } from '../format/go-json.ts';
 import { deepEqual } from './equal.ts';
 import { additionalOf, isObject, itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
 
@@ -96,7 +97,7 @@ export class OldItems {
     for (const name of this.#keys) {
       const part = Object.hasOwn(item, name) ? item[name] : undefined;
       if (part === undefined || part === null || typeof part === 'object') return undefined;
-      parts.push(`${typeof part}:${String(part)}`);
+      parts.push(goJson(part));
     }
     return JSON.stringify(parts);
   }

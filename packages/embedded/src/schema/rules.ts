@@ -1,6 +1,6 @@
 /** All rules of a schema, and what they say about an object. */
 import type { Activation } from '../cel/evaluator.ts';
-import { COST_LIMIT } from '../cel/meter.ts';
+import { WorkBudget } from '../cel/meter.ts';
 import { NONE, Optional, type Value } from '../cel/value.ts';
 import { type Correlation, OldItems } from './correlation.ts';
 import { type DeclaredType, declareType, withMetadata } from './declared-type.ts';
@@ -68,14 +68,18 @@ export interface RuleRun {
   readonly budget: number;
 }
 
+export interface RunOptions {
+  /** Where the value stands. */
+  readonly path?: string;
+  readonly correlation?: Correlation | undefined;
+  /** Default: OBJECT_BUDGET. */
+  readonly budget?: number;
+  readonly work?: WorkBudget;
+}
+
 /** With a correlation, rules that do not look back say nothing about what did not change. */
-export function runRules(
-  tree: RuleTree,
-  value: unknown,
-  old: unknown,
-  options: { readonly path?: string; readonly correlation?: Correlation | undefined; readonly budget?: number } = {},
-): RuleRun {
-  const runner = new Runner(options.budget ?? OBJECT_BUDGET);
+export function runRules(tree: RuleTree, value: unknown, old: unknown, options: RunOptions = {}): RuleRun {
+  const runner = new Runner(options.budget ?? OBJECT_BUDGET, options.work ?? new WorkBudget());
   const place = { path: options.path ?? '', correlation: options.correlation, nearest: undefined };
   runner.visit(tree, value, old, place);
   return { errors: runner.errors, budget: runner.budget };
@@ -90,10 +94,12 @@ interface Place {
 
 class Runner {
   readonly errors: FieldError[] = [];
+  readonly #work: WorkBudget;
   budget: number;
 
-  constructor(budget: number) {
+  constructor(budget: number, work: WorkBudget) {
     this.budget = budget;
+    this.#work = work;
   }
 
   visit(tree: RuleTree, value: unknown, old: unknown, place: Place): void {
@@ -143,8 +149,9 @@ class Runner {
 
   #run(rule: CompiledRule, tree: RuleTree, value: unknown, place: Place, activation: Activation): void {
     const type = tree.schema.type ?? '';
-    const outcome = rule.program?.evaluate(activation, COST_LIMIT);
+    const outcome = rule.program?.evaluate(activation, this.#work.limits());
     if (!outcome) return;
+    this.#work.take(outcome.steps);
     if (outcome.cost > this.budget) return this.#outOfBudget(place.path, type);
     this.budget -= outcome.cost;
     const { error } = outcome;
@@ -171,8 +178,9 @@ class Runner {
 
   /** The text of a failure; a `problem` when finding it used up the budget. */
   #message(rule: CompiledRule, activation: Activation): string | { readonly problem: string } {
-    const outcome = rule.message?.evaluate(activation, COST_LIMIT);
+    const outcome = rule.message?.evaluate(activation, this.#work.limits());
     if (!outcome) return messageOf(rule.source);
+    this.#work.take(outcome.steps);
     if (outcome.cost > this.budget) {
       return {
         problem:

@@ -7,6 +7,7 @@ import {
   fromJson,
   JsonList,
   JsonMap,
+  keyOf,
   ListValue,
   MapValue,
   Timestamp,
@@ -155,7 +156,7 @@ class MapList extends JsonList {
   }
 
   #keyOf(item: Value): string {
-    const parts = this.#keys.map((name) => (item instanceof MapValue ? String(item.get(name)) : ''));
+    const parts = this.#keys.map((name) => (item instanceof MapValue ? keyOf(item.get(name) ?? null) : ''));
     return JSON.stringify(parts);
   }
 }
