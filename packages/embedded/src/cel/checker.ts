@@ -23,7 +23,7 @@ import {
   UINT,
   unwrapOptional,
 } from './type.ts';
-import { assign, moreGeneral, noSubstitution, type Substitution, substitute } from './unify.ts';
+import { assign, moreGeneral, type Substitution, substitute } from './unify.ts';
 import { Uint } from './value.ts';
 
 export interface CheckerContext {
@@ -45,7 +45,7 @@ class Checker {
   readonly #context: CheckerContext;
   /** Variables of the folds around, the innermost last. */
   readonly #scopes: (readonly [string, CelType])[] = [];
-  #substitution: Substitution = noSubstitution;
+  #substitution: Substitution = new Map<string, CelType>();
   #fresh = 0;
 
   constructor(context: CheckerContext) {

@@ -42,7 +42,6 @@ export function method(name: string, id: string, params: readonly CelType[], res
 /** Whether a value may be given for a parameter, as far as can be seen at run time. */
 export function accepts(type: CelType, value: Value): boolean {
   switch (type.kind) {
-    case 'any':
     case 'dyn':
     case 'error':
     case 'param':

@@ -1,6 +1,5 @@
 /** The types of the expression language, and how they are written in messages. */
 export type Kind =
-  | 'any'
   | 'bool'
   | 'bytes'
   | 'double'
@@ -30,7 +29,6 @@ export interface CelType {
 
 const simple = (kind: Kind, name: string): CelType => ({ kind, name, params: [] });
 
-export const ANY = simple('any', 'any');
 export const BOOL = simple('bool', 'bool');
 export const BYTES = simple('bytes', 'bytes');
 export const DOUBLE = simple('double', 'double');
@@ -53,7 +51,7 @@ export const opaqueOf = (name: string): CelType => simple('opaque', name);
 export const objectOf = (name: string, fields?: ReadonlyMap<string, CelType>): CelType =>
   fields === undefined ? simple('object', name) : { kind: 'object', name, params: [], fields };
 
-export const isDyn = (type: CelType): boolean => type.kind === 'dyn' || type.kind === 'any';
+export const isDyn = (type: CelType): boolean => type.kind === 'dyn';
 export const isOptional = (type: CelType): boolean => type.kind === 'opaque' && type.name === 'optional_type';
 
 /** The type in an optional, and whether it was one. */

@@ -4,8 +4,6 @@ import { type CelType, DYN, isDyn, sameType } from './type.ts';
 /** Type parameters and what they stand for. Immutable: a failed attempt leaves no trace. */
 export type Substitution = ReadonlyMap<string, CelType>;
 
-export const noSubstitution: Substitution = new Map<string, CelType>();
-
 /** `substitution` with what makes the types fit, or nothing when they do not. */
 export function assign(
   substitution: Substitution,
@@ -44,7 +42,7 @@ function fits(attempt: Attempt, from: CelType, to: CelType): boolean {
 }
 
 function takesNull(type: CelType): boolean {
-  return ['any', 'duration', 'null', 'object', 'opaque', 'timestamp'].includes(type.kind);
+  return ['duration', 'null', 'object', 'opaque', 'timestamp'].includes(type.kind);
 }
 
 /** Lets the parameter be `type`; `unbound` when it could not become it for it stands within it. */
