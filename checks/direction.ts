@@ -8,6 +8,7 @@ import { importsOf, isTest, isTypeScript, type SourceFile } from './lib/source.t
 /** Workspace folder → the workspaces it may import. Longest matching folder counts. */
 const packages: Readonly<Record<string, { readonly name: string; readonly may: readonly string[] }>> = {
   'packages/kube': { name: '@reeve/kube', may: [] },
+  'packages/embedded': { name: '@reeve/embedded', may: ['@reeve/kube'] },
   'packages/runtime': { name: '@reeve/runtime', may: ['@reeve/kube'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/runtime'] },
   'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
@@ -39,6 +40,7 @@ const pureRooms = ['api', 'plan'];
 const thirdParty: Readonly<Record<string, readonly string[]>> = {
   '@redis/client': ['operators/redis/src/client', 'rig', 'bench', 'proofs'],
   'fast-check': ['tests'],
+  re2js: ['packages/embedded/src/format'],
   yaml: ['packages/kube/src/kubeconfig'],
 };
 
