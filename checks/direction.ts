@@ -57,6 +57,7 @@ const pureRooms = ['api', 'plan'];
 const thirdParty: Readonly<Record<string, readonly string[]>> = {
   '@redis/client': ['operators/redis/src/client', 'rig', 'bench', 'proofs'],
   'fast-check': ['tests'],
+  re2js: ['packages/embedded/src/format'],
   yaml: ['packages/kube/src/kubeconfig'],
 };
 

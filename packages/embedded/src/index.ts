@@ -28,3 +28,26 @@ export { sqliteJournal, type SqliteOptions } from './store/sqlite-journal.ts';
 export { type Decision, Store, type StoreOptions } from './store/store.ts';
 export type { WatchLimits } from './watch/watch.ts';
 export { listen, type Listener, type ListenOptions } from './server/http.ts';
+export { type Activation } from './cel/evaluator.ts';
+export { compile, type Outcome, type Program, type Uncompiled } from './cel/environment.ts';
+export type { AccessAnswer, AccessQuestion, Authorize as AskAccess } from './cel/library/authorizer.ts';
+export { COST_LIMIT } from './cel/meter.ts';
+export { type CelType, DYN } from './cel/type.ts';
+export { fromJson, type Value } from './cel/value.ts';
+export { type Admission, type AdmissionPorts, admit } from './admission/admit.ts';
+export { type CompiledPolicy, compilePolicy } from './admission/compiled-policy.ts';
+export type { ParamLookup, ParamSource } from './admission/params.ts';
+export type {
+  LabelSelector,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from './admission/policy.ts';
+export { bindingErrors, policyErrors } from './admission/policy-check.ts';
+export type { AdmissionRequest, EquivalentRequest, UserInfo } from './admission/request.ts';
+export { selects } from './admission/selector.ts';
+export { CustomResourceSchema, type Decoded } from './schema/custom-resource.ts';
+export { type DefinitionOptions, definitionErrors } from './schema/definition.ts';
+export { coerceMetadata } from './schema/embedded.ts';
+export { describeFieldError, type FieldError as SchemaFieldError, invalidStatus, type Subject } from './schema/field-error.ts';
+export type { JsonObject, JsonSchema, ValidationRule } from './schema/json-schema.ts';
+export { duplicateFields, strictDecodingError, strictProblems, undecodableStatus } from './schema/strict.ts';
