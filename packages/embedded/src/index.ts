@@ -1,0 +1,2 @@
+/** @packageDocumentation A Kubernetes-compatible API in one process. */
+export {};
