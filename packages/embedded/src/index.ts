@@ -1,2 +1,3 @@
 /** @packageDocumentation A Kubernetes-compatible API in one process. */
-export {};
+export * from './apply/index.ts';
+export * from './types/index.ts';

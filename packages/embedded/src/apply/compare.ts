@@ -1,0 +1,139 @@
+/** What changed between two objects, as field sets. */
+import type { Json } from '@reeve/kube';
+import {
+  asList,
+  asMap,
+  type Form,
+  formOf,
+  isEmptyMap,
+  type JsonObject,
+  type ListType,
+  type MapType,
+  settled,
+  type Type,
+  typeOfField,
+} from '../types/type.ts';
+import { type Element, fieldElement } from './element.ts';
+import { FieldSet } from './field-set.ts';
+import { knownItemElement } from './list-items.ts';
+import { equalValues } from './value.ts';
+
+/** No field is in two of the sets. */
+export interface Comparison {
+  readonly removed: FieldSet;
+  readonly modified: FieldSet;
+  readonly added: FieldSet;
+}
+
+export function compare(before: Json, after: Json, type: Type): Comparison {
+  const walk = new Comparing();
+  walk.node(before, after, type);
+  return walk;
+}
+
+class Comparing implements Comparison {
+  readonly removed = new FieldSet();
+  readonly modified = new FieldSet();
+  readonly added = new FieldSet();
+  readonly #path: Element[] = [];
+
+  node(before: Json | undefined, after: Json | undefined, type: Type): void {
+    // What is the very same has no difference in it, and most of an object is.
+    if (before === after) return;
+    const was = formOf(type, before);
+    const is = formOf(type, after);
+    let isLeaf: boolean;
+    if (after === undefined) isLeaf = this.#form(was, before, after, type);
+    else {
+      // The form changed: what the old one had below it goes, what the new one has comes.
+      if (before !== undefined && was !== is) this.#form(was, before, after, type);
+      isLeaf = this.#form(is, before, after, type);
+    }
+    if (!isLeaf) this.#existence(before, after);
+  }
+
+  /** Answers whether it took the value as a whole. */
+  #form(form: Form, before: Json | undefined, after: Json | undefined, type: Type): boolean {
+    const chosen = settled(type, form);
+    if (chosen === 'list') {
+      const was = asList(before);
+      const is = asList(after);
+      // Two empty values are compared as wholes, so that null and empty stay different.
+      const isEmpty = (was?.length ?? 0) === 0 && (is?.length ?? 0) === 0;
+      if (type.list && type.list.relation !== 'atomic' && !isEmpty) {
+        this.#listItems(type.list, was ?? [], is ?? []);
+        return false;
+      }
+    } else if (chosen === 'map') {
+      const was = asMap(before);
+      const is = asMap(after);
+      if (type.map && !type.map.atomic && !(isEmptyMap(was) && isEmptyMap(is))) {
+        this.#mapItems(type.map, was, is);
+        return false;
+      }
+    }
+    this.#leaf(before, after);
+    return true;
+  }
+
+  #leaf(before: Json | undefined, after: Json | undefined): void {
+    if (before === undefined || after === undefined) this.#existence(before, after);
+    else if (!equalValues(before, after)) this.modified.insert(this.#path);
+  }
+
+  #existence(before: Json | undefined, after: Json | undefined): void {
+    if (before === undefined) this.added.insert(this.#path);
+    else if (after === undefined) this.removed.insert(this.#path);
+  }
+
+  #below(element: Element, before: Json | undefined, after: Json | undefined, type: Type | undefined): void {
+    if (!type) return;
+    this.#path.push(element);
+    this.node(before, after, type);
+    this.#path.pop();
+  }
+
+  #mapItems(map: MapType, before: JsonObject | undefined, after: JsonObject | undefined): void {
+    for (const name in before) {
+      const is = after && Object.hasOwn(after, name) ? after[name] : undefined;
+      this.#below(fieldElement(name), before[name], is, typeOfField(map, name));
+    }
+    for (const name in after) {
+      if (before && Object.hasOwn(before, name)) continue;
+      this.#below(fieldElement(name), undefined, after[name], typeOfField(map, name));
+    }
+  }
+
+  #listItems(list: ListType, before: readonly Json[], after: readonly Json[]): void {
+    const was = grouped(list, before);
+    const is = grouped(list, after);
+    for (const [element, old] of was) this.#items(list, element, old, is.get(element) ?? []);
+    for (const [element, now] of is) if (!was.has(element)) this.#items(list, element, [], now);
+  }
+
+  /** Usually one of each. Items that are there several times are one field as a whole, marked at their own place. */
+  #items(list: ListType, element: Element, before: readonly Json[], after: readonly Json[]): void {
+    if (before.length <= 1 && after.length <= 1) {
+      this.#below(element, before[0], after[0], list.element);
+    } else if (before.length > 1 && after.length > 1) {
+      if (!equalValues([...before], [...after])) this.modified.insert([...this.#path, element]);
+    } else if (before.length > 1) {
+      if (after.length === 1) this.#below(element, undefined, after[0], list.element);
+      this.removed.insert([...this.#path, element]);
+    } else {
+      if (before.length === 1) this.#below(element, before[0], undefined, list.element);
+      this.added.insert([...this.#path, element]);
+    }
+  }
+}
+
+function grouped(list: ListType, items: readonly Json[]): Map<Element, Json[]> {
+  const groups = new Map<Element, Json[]>();
+  for (const item of items) {
+    const element = knownItemElement(list, item);
+    const group = groups.get(element);
+    if (group) group.push(item);
+    else groups.set(element, [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,126 @@
+/**
+ * A set of fields, as a tree. A member is in the set itself; a child holds members further down. Both can be true of one
+ * step: a manager may own a map's key (its existence) and fields below it.
+ */
+import { type Element, fieldName, isField, isKey, compareElements, type Path } from './element.ts';
+import { type Type, typeOfField } from '../types/type.ts';
+
+export class FieldSet {
+  readonly members = new Set<Element>();
+  readonly children = new Map<Element, FieldSet>();
+
+  static of(...paths: readonly Path[]): FieldSet {
+    const set = new FieldSet();
+    for (const path of paths) set.insert(path);
+    return set;
+  }
+
+  /** The empty path is the whole object, which nobody owns. */
+  insert(path: Path): void {
+    const last = path.at(-1);
+    if (last === undefined) return;
+    const above = path.slice(0, -1).reduce<FieldSet>((set, element) => set.descend(element), this);
+    above.members.add(last);
+  }
+
+  descend(element: Element): FieldSet {
+    let child = this.children.get(element);
+    if (!child) {
+      child = new FieldSet();
+      this.children.set(element, child);
+    }
+    return child;
+  }
+
+  has(path: Path): boolean {
+    const last = path.at(-1);
+    const above = path.slice(0, -1).reduce<FieldSet | undefined>((set, element) => set?.children.get(element), this);
+    return last !== undefined && above?.members.has(last) === true;
+  }
+
+  get isEmpty(): boolean {
+    if (this.members.size > 0) return false;
+    for (const child of this.children.values()) if (!child.isEmpty) return false;
+    return true;
+  }
+
+  union(other: FieldSet): FieldSet {
+    const out = new FieldSet();
+    for (const member of this.members) out.members.add(member);
+    for (const member of other.members) out.members.add(member);
+    for (const [element, child] of this.children) {
+      const same = other.children.get(element);
+      out.children.set(element, same ? child.union(same) : child);
+    }
+    for (const [element, child] of other.children) if (!out.children.has(element)) out.children.set(element, child);
+    return out;
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    const out = new FieldSet();
+    for (const member of this.members) if (other.members.has(member)) out.members.add(member);
+    for (const [element, child] of this.children) {
+      const same = other.children.get(element)?.intersection(child);
+      if (same && !same.isEmpty) out.children.set(element, same);
+    }
+    return out;
+  }
+
+  /** Members of `other` go; what lies below them stays. */
+  difference(other: FieldSet): FieldSet {
+    return this.#without(other, false);
+  }
+
+  /** Members of `other` go, with all that lies below them. */
+  recursiveDifference(other: FieldSet): FieldSet {
+    return this.#without(other, true);
+  }
+
+  #without(other: FieldSet, below: boolean): FieldSet {
+    const out = new FieldSet();
+    for (const member of this.members) if (!other.members.has(member)) out.members.add(member);
+    for (const [element, child] of this.children) {
+      if (below && other.members.has(element)) continue;
+      const same = other.children.get(element);
+      const rest = same ? child.#without(same, below) : child;
+      if (!same || !rest.isEmpty) out.children.set(element, rest);
+    }
+    return out;
+  }
+
+  /** With the declared fields that lead to members as members, too: a struct's field is usually not in a set. */
+  withNamedFields(type: Type | undefined): FieldSet {
+    const out = new FieldSet();
+    for (const member of this.members) out.members.add(member);
+    for (const [element, child] of this.children) {
+      let below: Type | undefined;
+      if (isField(element) && type?.map) {
+        const name = fieldName(element);
+        if (type.map.fields.has(name)) out.members.add(element);
+        below = typeOfField(type.map, name);
+      } else if (isKey(element)) {
+        below = type?.list?.element;
+      }
+      out.children.set(element, child.withNamedFields(below));
+    }
+    return out;
+  }
+
+  equals(other: FieldSet): boolean {
+    if (this.members.size !== other.members.size || this.children.size !== other.children.size) return false;
+    for (const member of this.members) if (!other.members.has(member)) return false;
+    for (const [element, child] of this.children) {
+      const same = other.children.get(element);
+      if (!same || !child.equals(same)) return false;
+    }
+    return true;
+  }
+
+  /** In order: the members of a level, then what lies below. */
+  *paths(prefix: Path = []): Generator<Path> {
+    for (const member of [...this.members].sort(compareElements)) yield [...prefix, member];
+    for (const element of [...this.children.keys()].sort(compareElements)) {
+      yield* (this.children.get(element) as FieldSet).paths([...prefix, element]);
+    }
+  }
+}
