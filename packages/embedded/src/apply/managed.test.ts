@@ -95,7 +95,7 @@ test('of more than ten updaters the oldest become one', () => {
   const after = thing({ settings: { ...settings, new: 'v' } });
   const object = trackUpdate({ types, before, after: stored(after), manager: 'new', now: second(0) });
   assert.deepEqual(
-    entriesOf(object).map(({ manager, time }) => `${String(manager)} ${String(time)}`),
+    entriesOf(object).map(({ manager, time }) => `${manager as string} ${time as string}`),
     [
       'ancient-changes 2025-01-01T00:00:01Z',
       ...[2, 3, 4, 5, 6, 7, 8, 9].map((n) => `u${n} 2025-01-01T00:00:0${n}Z`),

@@ -43,7 +43,7 @@ export class World {
     this.#time += 1000;
     if (!('apply' in step) && !('create' in step) && !this.object) return { status: notFound };
     const given = 'apply' in step ? step.apply : 'create' in step ? step.create : (this.object as JsonObject);
-    const types = typesFor(String(given['apiVersion']), String(given['kind']));
+    const types = typesFor(given['apiVersion'] as string, given['kind'] as string);
     const written = this.#written(step, types);
     if ('status' in written) return written;
     const { object } = this;
@@ -118,7 +118,7 @@ export function ownersOf(object: JsonObject): Record<string, string[]> {
   return Object.fromEntries(
     entries.map((entry) => {
       const { manager, operation, subresource, fieldsV1 } = asMap(entry) ?? {};
-      const name = [manager, operation, subresource].filter((part) => part !== undefined).join(' ');
+      const name = [manager, operation, subresource].filter((part) => typeof part === 'string').join(' ');
       return [name, [...fromFieldsV1(fieldsV1 as Json).paths()].map(pathText).sort()];
     }),
   );
