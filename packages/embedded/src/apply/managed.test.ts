@@ -209,3 +209,20 @@ test('integers beyond 2^53 are keys and values like others', () => {
   ]);
   assert.deepEqual(applied(object, thing({ numbers: [big, 1], number: big }), 'a', 1000), object);
 });
+
+test('a scale owns the number of replicas, without a time', () => {
+  const before = stored(thing({ text: 'x', number: 1 }), [
+    entry('a', { 'f:spec': { 'f:number': {}, 'f:text': {} } }, { operation: 'Apply' }),
+  ]);
+  const after = stored(thing({ text: 'x', number: 5 }));
+  const object = trackUpdate({ types, before, after, manager: 's', subresource: 'scale', now: second(0) });
+  assert.deepEqual(entriesOf(object).at(-1), {
+    manager: 's',
+    operation: 'Update',
+    apiVersion: 'example.com/v1',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': { 'f:number': {} } },
+    subresource: 'scale',
+  });
+  assert.deepEqual(ownersOf(object)['a Apply'], ['.spec.text']);
+});

@@ -26,6 +26,7 @@ export interface TrackRequest {
   readonly after: JsonObject;
   /** The client's `fieldManager`, or what stands before the `/` of its user agent. */
   readonly manager: string;
+  /** `status`, `scale` (with the parent's objects) …; absent for the resource itself. */
   readonly subresource?: string;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -75,7 +76,8 @@ export function tracking(
   if (mine) {
     const previous = owned.get(id);
     owned.set(id, previous ? { ...mine, set: mine.set.union(previous.set) } : mine);
-    times.set(id, timeText(now));
+    // A scale is tracked on an object of its own, which has no times, and the parent gets its entry from there.
+    if (scope.subresource !== 'scale') times.set(id, timeText(now));
   }
   return capped({ owned, times });
 }

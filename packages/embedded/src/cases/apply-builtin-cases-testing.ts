@@ -182,6 +182,8 @@ export const builtinCases: readonly Case[] = [
     name: 'quantities are stored in one spelling; applied again in another they change nothing',
     steps: [
       { by: 'a', apply: claim('1024Mi') },
+      // The real server writes a claim once more here, whatever is applied.
+      { by: 'a', apply: claim('1024Mi') },
       { by: 'a', apply: claim('1024Mi'), unchanged: true },
       { by: 'a', apply: claim('1Gi'), unchanged: true },
     ],

@@ -119,12 +119,20 @@ export const statusCases: readonly Case[] = [
     expected: { values: { status: { phase: 'P' } } },
   },
   {
-    name: 'an empty list resets managedFields',
+    name: 'an empty list resets managedFields of a built-in kind',
     steps: [
-      { by: 'a', apply: thing({ text: 'x' }) },
+      { by: 'a', apply: configMap({ data: { x: '1' } }) },
       { by: 'u', merge: { metadata: { managedFields: [] } } },
     ],
-    expected: { values: { 'spec.text': 'x' }, owns: {} },
+    expected: { values: { 'data.x': '1' }, owns: {} },
+  },
+  {
+    name: 'an empty list does not reset managedFields of a custom kind: its metadata is read and written, and loses it',
+    steps: [
+      { by: 'a', apply: thing({ text: 'x' }) },
+      { by: 'u', merge: { metadata: { managedFields: [] } }, unchanged: true },
+    ],
+    expected: { owns: { 'a Apply': ['.spec.text'] } },
   },
   {
     name: 'one empty entry resets managedFields',
@@ -138,7 +146,7 @@ export const statusCases: readonly Case[] = [
     name: 'without entries the first apply makes an owner for what was there',
     steps: [
       { by: 'u', create: thing({ text: 'x', number: 1 }) },
-      { by: 'u', merge: { metadata: { managedFields: [] } } },
+      { by: 'u', merge: { metadata: { managedFields: [{}] } } },
       { by: 'a', apply: thing({ text: 'x' }) },
     ],
     expected: {
@@ -149,7 +157,7 @@ export const statusCases: readonly Case[] = [
     name: 'what was there before the first apply conflicts',
     steps: [
       { by: 'u', create: thing({ text: 'x' }) },
-      { by: 'u', merge: { metadata: { managedFields: [] } } },
+      { by: 'u', merge: { metadata: { managedFields: [{}] } } },
       {
         by: 'a',
         apply: thing({ text: 'y' }),
@@ -165,7 +173,7 @@ export const statusCases: readonly Case[] = [
     name: 'without entries updates do not begin to keep books',
     steps: [
       { by: 'u', create: thing({ text: 'x' }) },
-      { by: 'u', merge: { metadata: { managedFields: [] } } },
+      { by: 'u', merge: { metadata: { managedFields: [{}] } } },
       { by: 'v', update: { spec: { number: 1 } } },
     ],
     expected: { owns: {} },

@@ -5,8 +5,8 @@
 import { DEFAULT_MAX_DEPTH, type Json } from '@reeve/kube';
 import { PatchFailure } from './result.ts';
 
-/** Values looked at, about a second's worth. No honest patch comes near. */
-const MOST_STEPS = 5_000_000;
+/** Values looked at, some tenths of a second. No honest patch comes near. */
+const MOST_STEPS = 3_000_000;
 
 export class Work {
   #steps = 0;

@@ -4,7 +4,7 @@ import type { KindTypes, ResetPaths } from './kind-types.ts';
 import { podTable } from './pod-table.ts';
 import { shapedMap } from './shape.ts';
 import { readTable, type TypeTable } from './table.ts';
-import type { JsonObject, MapType, Type } from './type.ts';
+import { asList, asMap, type JsonObject, type MapType, type Type } from './type.ts';
 
 /** Group and version → kinds. The type has the kind's name, unless another is given. */
 const served: Readonly<Record<string, readonly string[]>> = {
@@ -65,7 +65,8 @@ function readKinds(): ReadonlyMap<string, KindTypes> {
 }
 
 function builtin(apiVersion: string, kind: string, type: MapType): KindTypes {
-  const shaped = (object: JsonObject): JsonObject => shapedMap({ ...object, apiVersion, kind }, type);
+  const shaped = (object: JsonObject): JsonObject =>
+    withReset(object, shapedMap({ ...object, apiVersion, kind }, type));
   return {
     apiVersion,
     kind,
@@ -73,9 +74,20 @@ function builtin(apiVersion: string, kind: string, type: MapType): KindTypes {
     empty: () => shaped({}),
     shaped,
     convert: (object) => object,
-    resets: (subresource) =>
-      new Map([[apiVersion, (subresource === '' ? resets[kind]?.main : resets[kind]?.status) ?? []]]),
+    resets: (subresource) => new Map([[apiVersion, resetPaths(kind, subresource)]]),
   };
+}
+
+function resetPaths(kind: string, subresource: string): ResetPaths {
+  if (subresource === '') return resets[kind]?.main ?? [];
+  return subresource === 'status' ? (resets[kind]?.status ?? []) : [];
+}
+
+/** An empty list of managedFields is a request to reset them. It must be seen, though it is never stored. */
+function withReset(given: JsonObject, shaped: JsonObject): JsonObject {
+  const managedFields = asMap(given['metadata'])?.['managedFields'];
+  if (asList(managedFields)?.length !== 0) return shaped;
+  return { ...shaped, metadata: { ...asMap(shaped['metadata']), managedFields: [] } };
 }
 
 /** Undefined: the kind is not built in, or not among those that we know. */

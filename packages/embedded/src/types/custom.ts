@@ -3,7 +3,8 @@ import type { Json } from '@reeve/kube';
 import { objectMeta } from './builtin.ts';
 import { deduced, untypedAtomic } from './deduced.ts';
 import type { KindTypes } from './kind-types.ts';
-import type { Field, JsonObject, ListType, MapType, Scalar, Type } from './type.ts';
+import { shapedMap } from './shape.ts';
+import { asMap, type Field, type JsonObject, type ListType, type MapType, type Scalar, type Type } from './type.ts';
 
 /** The part of a structural schema (`openAPIV3Schema`) that types depend on. */
 export interface StructuralSchema {
@@ -41,18 +42,24 @@ export function customTypes(definition: CustomDefinition, version: string): Kind
   const apiVersion = `${group}/${version}`;
   const own = versions.find(({ name }) => name === version);
   const resetsOf = (subresource: string) => {
-    if (subresource !== '') return [['metadata'], ['spec']];
-    return own?.hasStatus === true ? [['status']] : [];
+    if (subresource === 'status') return [['metadata'], ['spec']];
+    return subresource === '' && own?.hasStatus === true ? [['status']] : [];
   };
   return {
     apiVersion,
     kind,
     versions: new Map(versions.map(({ name, schema }) => [`${group}/${name}`, schema ? customType(schema) : deduced])),
     empty: () => ({ apiVersion, kind }),
-    shaped: (object) => object,
+    shaped: withShapedMetadata,
     convert: (object, to) => ({ ...object, apiVersion: to }),
     resets: (subresource) => new Map([[apiVersion, resetsOf(subresource)]]),
   };
+}
+
+/** Custom objects are kept as they came, but for their metadata, which is the same for all kinds. */
+function withShapedMetadata(object: JsonObject): JsonObject {
+  const metadata = asMap(object['metadata']);
+  return metadata && objectMeta.map ? { ...object, metadata: shapedMap(metadata, objectMeta.map) } : object;
 }
 
 /** A kind of which nothing is known but its name. */
@@ -62,7 +69,7 @@ export function deducedTypes(apiVersion: string, kind: string): KindTypes {
     kind,
     versions: new Map([[apiVersion, deduced]]),
     empty: () => ({ apiVersion, kind }),
-    shaped: (object: JsonObject) => object,
+    shaped: withShapedMetadata,
     convert: (object) => object,
     resets: () => new Map<string, never>([]),
   };
