@@ -14,7 +14,7 @@ import {
   typeOfField,
 } from '../types/type.ts';
 import { type Element, fieldElement } from './element.ts';
-import { FieldSet } from './field-set.ts';
+import { type FieldSet, SetBuilder } from './field-set.ts';
 import { knownItemElement } from './list-items.ts';
 import { equalValues } from './value.ts';
 
@@ -28,13 +28,13 @@ export interface Comparison {
 export function compare(before: Json, after: Json, type: Type): Comparison {
   const walk = new Comparing();
   walk.node(before, after, type);
-  return walk;
+  return { removed: walk.removed.set, modified: walk.modified.set, added: walk.added.set };
 }
 
-class Comparing implements Comparison {
-  readonly removed = new FieldSet();
-  readonly modified = new FieldSet();
-  readonly added = new FieldSet();
+class Comparing {
+  readonly removed = new SetBuilder();
+  readonly modified = new SetBuilder();
+  readonly added = new SetBuilder();
   readonly #path: Element[] = [];
 
   node(before: Json | undefined, after: Json | undefined, type: Type): void {

@@ -17,7 +17,7 @@ export function valueElement(value: Json): Element {
 /** Keys are sorted by name. */
 export function keyElement(keys: readonly (readonly [string, Json])[]): Element {
   const sorted = keys.length > 1 ? [...keys].sort(([a], [b]) => compareText(a, b)) : keys;
-  return `k:{${sorted.map(([name, value]) => `${JSON.stringify(name)}:${writtenValue(value)}`).join(',')}}`;
+  return `k:{${sorted.map(([name, value]) => `${writtenValue(name)}:${writtenValue(value)}`).join(',')}}`;
 }
 
 /** As Go writes it into a key: characters that mean something in HTML are escaped. */
@@ -36,12 +36,13 @@ function escaped(text: string): string {
 
 /** The text in canonical form; undefined if it is of a sort that only a later version knows. Throws if it is none. */
 export function readElement(text: string): Element | undefined {
+  if (isField(text) && text.charAt(1) === ':') return text;
   if (text.length < 2) throw new Error('key must be 2 characters long:');
   if (text.charAt(1) !== ':') throw new Error(`missing colon: ${text}`);
+  // Nearly all are written like this, and need no second look.
+  if (simple.test(text)) return text;
   const rest = text.slice(2);
   switch (text.charAt(0)) {
-    case 'f':
-      return text;
     case 'v':
       return valueElement(parseJson(rest));
     case 'k':
@@ -53,6 +54,9 @@ export function readElement(text: string): Element | undefined {
       return undefined;
   }
 }
+
+/** A plain text, or one key with a plain text. */
+const simple = /^(?:v:|k:\{"\w+":)"[\w./:@ -]*"\}?$/;
 
 function keysIn(element: Element): { [key: string]: Json } {
   const keys = parseJson(element.slice(2));
@@ -73,18 +77,42 @@ export function fieldName(element: Element): string {
 
 const FIELD = 102;
 const KEY = 107;
-const ranks = 'fkvi';
 
-/** Fields, then keys, values, indexes; each among themselves by content, numbers as numbers. */
-export function compareElements(a: Element, b: Element): number {
-  if (a === b) return 0;
-  const sort = a.charAt(0);
-  const rank = ranks.indexOf(sort) - ranks.indexOf(b.charAt(0));
-  if (rank !== 0) return rank;
-  if (sort === 'f') return compareText(a, b);
-  if (sort === 'i') return Number(a.slice(2)) - Number(b.slice(2));
-  if (sort === 'v') return compareValues(parseJson(a.slice(2)), parseJson(b.slice(2)));
-  return compareKeys(Object.entries(keysIn(a)), Object.entries(keysIn(b)));
+/** Fields, then keys, values, indexes; each among themselves by content, numbers as numbers. Changes the list. */
+export function sortElements(elements: Element[]): Element[] {
+  if (elements.length < 2) return elements;
+  // The order of UTF-16, which `sort` has, is that of code points as long as there are no high characters.
+  if (elements.every(isLowField)) return elements.sort();
+  return elements
+    .map((element) => ({ element, content: contentOf(element) }))
+    .sort((a, b) => compareContents(a.content, b.content))
+    .map(({ element }) => element);
+}
+
+function isLowField(element: Element): boolean {
+  return isField(element) && !high.test(element);
+}
+
+const high = /[\ud800-\uffff]/;
+
+interface Content {
+  readonly rank: number;
+  readonly name: string;
+  readonly keys: readonly [string, Json][];
+  readonly value: Json;
+}
+
+function contentOf(element: Element): Content {
+  const rest = element.slice(2);
+  const none: Content = { rank: 'fkvi'.indexOf(element.charAt(0)), name: '', keys: [], value: null };
+  if (isField(element)) return { ...none, name: rest };
+  return isKey(element) ? { ...none, keys: Object.entries(keysIn(element)) } : { ...none, value: parseJson(rest) };
+}
+
+function compareContents(a: Content, b: Content): number {
+  return (
+    a.rank - b.rank || compareText(a.name, b.name) || compareKeys(a.keys, b.keys) || compareValues(a.value, b.value)
+  );
 }
 
 function compareKeys(a: readonly [string, Json][], b: readonly [string, Json][]): number {

@@ -12,30 +12,30 @@ import {
   typeOfField,
 } from '../types/type.ts';
 import { type Element, fieldElement } from './element.ts';
-import { FieldSet } from './field-set.ts';
+import { type FieldSet, SetBuilder } from './field-set.ts';
 import { knownItemElement } from './list-items.ts';
 
 export function fieldsOf(value: Json, type: Type): FieldSet {
   const walk = new Extracting();
   walk.visit(value, type);
-  return walk.set;
+  return walk.found.set;
 }
 
 class Extracting {
-  readonly set = new FieldSet();
+  readonly found = new SetBuilder();
   readonly #path: Element[] = [];
 
   visit(value: Json, type: Type): void {
     switch (settled(type, formOf(type, value))) {
       case 'scalar':
-        this.set.insert(this.#path);
+        this.found.insert(this.#path);
         return;
       case 'list':
-        if (type.list?.relation === 'atomic') this.set.insert(this.#path);
+        if (type.list?.relation === 'atomic') this.found.insert(this.#path);
         else this.#listItems(asList(value) ?? [], type.list as ListType);
         return;
       case 'map':
-        if (type.map?.atomic === true) this.set.insert(this.#path);
+        if (type.map?.atomic === true) this.found.insert(this.#path);
         else this.#mapItems(value, type.map as MapType);
     }
   }
@@ -47,7 +47,7 @@ class Extracting {
       if (type) this.visit(item, type);
       const items = asMap(item);
       // Nothing is below an empty value that could tell of it, and the keys of a map exist by themselves.
-      if (item === null || (items && isEmptyMap(items)) || !map.fields.has(name)) this.set.insert(this.#path);
+      if (item === null || (items && isEmptyMap(items)) || !map.fields.has(name)) this.found.insert(this.#path);
       this.#path.pop();
     }
   }
@@ -59,7 +59,7 @@ class Extracting {
     for (const element of elements) counts.set(element, (counts.get(element) ?? 0) + 1);
     for (const [index, element] of elements.entries()) {
       this.#path.push(element);
-      this.set.insert(this.#path);
+      this.found.insert(this.#path);
       if (counts.get(element) === 1) this.visit(items[index] as Json, list.element);
       this.#path.pop();
     }

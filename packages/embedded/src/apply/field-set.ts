@@ -2,7 +2,7 @@
  * A set of fields, as a tree. A member is in the set itself; a child holds members further down. Both can be true of one
  * step: a manager may own a map's key (its existence) and fields below it.
  */
-import { type Element, fieldName, isField, isKey, compareElements, type Path } from './element.ts';
+import { type Element, fieldName, isField, isKey, type Path, sortElements } from './element.ts';
 import { type Type, typeOfField } from '../types/type.ts';
 
 export class FieldSet {
@@ -66,6 +66,18 @@ export class FieldSet {
     return out;
   }
 
+  /** Whether a member is in both. */
+  intersects(other: FieldSet): boolean {
+    const [few, many] = this.members.size < other.members.size ? [this, other] : [other, this];
+    for (const member of few.members) if (many.members.has(member)) return true;
+    const [fewer, more] = this.children.size < other.children.size ? [this, other] : [other, this];
+    for (const [element, child] of fewer.children) {
+      const same = more.children.get(element);
+      if (same && child.intersects(same)) return true;
+    }
+    return false;
+  }
+
   /** Members of `other` go; what lies below them stays. */
   difference(other: FieldSet): FieldSet {
     return this.#without(other, false);
@@ -118,9 +130,32 @@ export class FieldSet {
 
   /** In order: the members of a level, then what lies below. */
   *paths(prefix: Path = []): Generator<Path> {
-    for (const member of [...this.members].sort(compareElements)) yield [...prefix, member];
-    for (const element of [...this.children.keys()].sort(compareElements)) {
+    for (const member of sortElements([...this.members])) yield [...prefix, member];
+    for (const element of sortElements([...this.children.keys()])) {
       yield* (this.children.get(element) as FieldSet).paths([...prefix, element]);
     }
+  }
+}
+
+/** Inserts many paths, each close to the one before, without walking down from the root each time. */
+export class SetBuilder {
+  readonly set = new FieldSet();
+  readonly #path: Element[] = [];
+  readonly #sets: FieldSet[] = [this.set];
+
+  insert(path: Path): void {
+    const last = path.length - 1;
+    if (last < 0) return;
+    let depth = 0;
+    while (depth < last && depth < this.#path.length && this.#path[depth] === path[depth]) depth++;
+    let set = this.#sets[depth] as FieldSet;
+    this.#path.length = depth;
+    for (; depth < last; depth++) {
+      const element = path[depth] as Element;
+      set = set.descend(element);
+      this.#path.push(element);
+      this.#sets[depth + 1] = set;
+    }
+    set.members.add(path[last] as Element);
   }
 }

@@ -1,8 +1,8 @@
 /** managedFields: who owns which fields, read into sets and written back in the server's order. */
 import type { Json } from '@reeve/kube';
 import { asList, asMap, type JsonObject } from '../types/type.ts';
-import { FieldSet } from './field-set.ts';
-import { fromFieldsV1, toFieldsV1 } from './fields-v1.ts';
+import type { FieldSet } from './field-set.ts';
+import { readFieldsV1, toFieldsV1 } from './fields-v1.ts';
 import { compareText } from './value.ts';
 
 export type Operation = 'Apply' | 'Update';
@@ -19,6 +19,8 @@ export interface Owned {
   readonly set: FieldSet;
   readonly apiVersion: string;
   readonly applied: boolean;
+  /** The set as it was read. It is written again, as long as the set is the same. */
+  readonly fieldsV1?: JsonObject;
 }
 
 /** Manager's id → what it owns, and since when. */
@@ -60,8 +62,9 @@ export function decodeManaged(entries: readonly Json[]): Managed {
     }
     const subresource = textOf(entry['subresource']);
     const id = managerId({ manager: textOf(entry['manager']), operation, apiVersion, subresource });
-    const set = fromFieldsV1(entry['fieldsV1'] ?? null);
-    managed.owned.set(id, { set, apiVersion, applied: operation === 'Apply' });
+    const fieldsV1 = asMap(entry['fieldsV1']) ?? {};
+    const { set, isCanonical } = readFieldsV1(fieldsV1);
+    managed.owned.set(id, { set, apiVersion, applied: operation === 'Apply', ...(isCanonical ? { fieldsV1 } : {}) });
     if (typeof entry['time'] === 'string') managed.times.set(id, entry['time']);
   }
   return managed;
@@ -73,7 +76,7 @@ function textOf(value: Json | undefined): string {
 
 /** Appliers first, then by time, name, version and subresource. */
 export function encodeManaged(managed: Managed): JsonObject[] {
-  const entries = [...managed.owned].map(([id, { set, apiVersion, applied }]) => {
+  const entries = [...managed.owned].map(([id, { set, apiVersion, applied, fieldsV1 }]) => {
     const { manager, operation, subresource = '' } = managerOf(id);
     const time = managed.times.get(id);
     return {
@@ -85,7 +88,7 @@ export function encodeManaged(managed: Managed): JsonObject[] {
         apiVersion,
         ...(time === undefined ? {} : { time }),
         fieldsType: 'FieldsV1',
-        fieldsV1: toFieldsV1(set),
+        fieldsV1: fieldsV1 ?? toFieldsV1(set),
         ...(subresource === '' ? {} : { subresource }),
       } satisfies JsonObject,
     };

@@ -1,4 +1,7 @@
-/** An applied configuration laid over the live object. Nothing is removed here; shares what it can with both. */
+/**
+ * An applied configuration laid over the live object. Nothing is removed here. What does not change stays the very same
+ * value, so that an apply without effect is seen as one at a glance.
+ */
 import type { Json } from '@reeve/kube';
 import {
   asList,
@@ -15,16 +18,18 @@ import {
 } from '../types/type.ts';
 import type { Element } from './element.ts';
 import { knownItemElement } from './list-items.ts';
+import { equalValues } from './value.ts';
 
 export function merge(live: Json, applied: Json, type: Type): Json {
   return node(live, applied, type) ?? null;
 }
 
 function node(live: Json | undefined, applied: Json | undefined, type: Type): Json | undefined {
-  return form(formOf(type, applied === undefined ? live : applied), live, applied, type);
+  if (applied === undefined) return live;
+  return form(formOf(type, applied), live, applied, type);
 }
 
-function form(which: Form, live: Json | undefined, applied: Json | undefined, type: Type): Json | undefined {
+function form(which: Form, live: Json | undefined, applied: Json, type: Type): Json | undefined {
   const chosen = settled(type, which);
   if (chosen === 'list' && type.list && type.list.relation !== 'atomic') {
     const mine = asList(applied) ?? [];
@@ -35,21 +40,21 @@ function form(which: Form, live: Json | undefined, applied: Json | undefined, ty
     const theirs = asMap(live);
     if (!isEmptyMap(mine) || !isEmptyMap(theirs)) return mapItems(type.map, theirs, mine);
   }
-  return applied === undefined ? live : applied;
+  return live !== undefined && equalValues(live, applied) ? live : applied;
 }
 
 function mapItems(map: MapType, live: JsonObject | undefined, applied: JsonObject | undefined): Json | undefined {
-  const out: JsonObject = {};
-  for (const name in live) {
-    const mine = applied && Object.hasOwn(applied, name) ? applied[name] : undefined;
-    const merged = field(map, name, live[name], mine);
-    if (merged !== undefined) out[name] = merged;
-  }
+  const out: JsonObject = { ...live };
+  let isChanged = live === undefined;
   for (const name in applied) {
-    if (live && Object.hasOwn(live, name)) continue;
-    const merged = field(map, name, undefined, applied[name]);
-    if (merged !== undefined) out[name] = merged;
+    const theirs = live && Object.hasOwn(live, name) ? live[name] : undefined;
+    const merged = field(map, name, theirs, applied[name]);
+    if (merged === theirs) continue;
+    isChanged = true;
+    if (merged === undefined) delete out[name];
+    else out[name] = merged;
   }
+  if (!isChanged) return live;
   return isEmptyMap(out) ? undefined : out;
 }
 
@@ -112,6 +117,7 @@ function listItems(list: ListType, live: readonly Json[], applied: readonly Json
       if (shared[next] === myElement) next++;
     }
   }
+  if (out.length === live.length && out.every((item, index) => item === live[index])) return live as Json[];
   return out.length === 0 ? undefined : out;
 }
 

@@ -68,8 +68,9 @@ export function applyTo(
   const merged = merge(live, applied, type) as JsonObject;
   const last = known.get(self);
   const set = fieldsOf(applied, type).recursiveDifference(resetSet(scope, apiVersion));
-  known.set(self, { set, apiVersion, applied: true });
-  const object = pruned(merged, known, last, scope.types);
+  const mine: Owned = { set, apiVersion, applied: true };
+  known.set(self, mine);
+  const object = pruned(merged, known, last, mine, scope.types);
   const { others, conflicts } = taken(live, object, known, self, scope);
   if (!force && conflicts.length > 0) return { conflicts };
   return { object, isChanged: !equalValues(live, object), owners: others };
@@ -105,10 +106,15 @@ function taken(
     }
     const changes = changesFor(owned.apiVersion);
     if (!changes) continue; // a version that is not served any more
-    const lost = owned.set.intersection(changes.modified.union(changes.added));
+    const { modified, added, removed } = changes;
+    if (![modified, added, removed].some((set) => owned.set.intersects(set))) {
+      others.set(id, owned); // the very same one, which is not written anew
+      continue;
+    }
+    const lost = owned.set.intersection(modified.union(added));
     for (const path of lost.paths()) conflicts.push({ id, path });
-    const set = owned.set.difference(lost).difference(changes.removed);
-    if (!set.isEmpty) others.set(id, { ...owned, set });
+    const set = owned.set.difference(lost).difference(removed);
+    if (!set.isEmpty) others.set(id, { set, apiVersion: owned.apiVersion, applied: owned.applied });
   }
   return { others, changes: changesFor(scope.types.apiVersion) as Comparison, conflicts };
 }
@@ -145,7 +151,8 @@ function current(live: JsonObject, owners: Owners, { types }: Scope): Owners {
     const type = types.versions.get(owned.apiVersion);
     if (!type) continue; // a version that is not served any more
     inVersion(live, owned.apiVersion, types, '');
-    out.set(id, { ...owned, set: reconciled(owned.set, type) });
+    const set = reconciled(owned.set, type);
+    out.set(id, set === owned.set ? owned : { set, apiVersion: owned.apiVersion, applied: owned.applied });
   }
   return out;
 }
@@ -154,9 +161,16 @@ function current(live: JsonObject, owners: Owners, { types }: Scope): Owners {
  * Without what `last` names and nobody names now. Three steps, as the server does it: everything of the last time goes,
  * what anybody owns comes back, and so does what went although it was not owned the last time.
  */
-function pruned(merged: JsonObject, owners: Owners, last: Owned | undefined, types: KindTypes): JsonObject {
+function pruned(
+  merged: JsonObject,
+  owners: Owners,
+  last: Owned | undefined,
+  mine: Owned,
+  types: KindTypes,
+): JsonObject {
   if (!last || last.set.isEmpty) return merged;
   const version = last.apiVersion;
+  if (mine.apiVersion === version && last.set.difference(mine.set).isEmpty) return merged; // nothing was given up
   const lastType = types.versions.get(version);
   if (!lastType) return merged;
   const prefix = 'failed to prune fields: ';

@@ -58,7 +58,8 @@ export function tracking(
   now: number,
 ): Managed | undefined {
   const type = typeOf(scope.types);
-  for (const object of [after, before]) {
+  const isNew = asMap(before['metadata'])?.['uid'] === undefined;
+  for (const object of isNew ? [after] : [after, before]) {
     if (invalidity(object, type, { allowDuplicates: true }) !== undefined) return undefined;
   }
   const id = managerId({

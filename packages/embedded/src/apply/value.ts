@@ -61,16 +61,17 @@ function compareMaps(a: { [key: string]: Json }, b: { [key: string]: Json }): nu
  */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
-  const shorter = Math.min(a.length, b.length);
-  for (let i = 0; i < shorter; i++) {
-    const left = a.charCodeAt(i);
-    const right = b.charCodeAt(i);
-    if (left !== right) {
-      const isHigh = left >= SURROGATES && right >= SURROGATES;
-      return isHigh ? (a.codePointAt(i) ?? 0) - (b.codePointAt(i) ?? 0) : left - right;
-    }
-  }
-  return a.length - b.length;
+  if (high.test(a) && high.test(b)) return compareCodePoints(a, b);
+  return a < b ? -1 : 1;
 }
 
-const SURROGATES = 0xd800;
+const high = /[\ud800-\uffff]/;
+
+function compareCodePoints(a: string, b: string): number {
+  const [left, right] = [[...a], [...b]];
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const order = ((left[i] as string).codePointAt(0) ?? 0) - ((right[i] as string).codePointAt(0) ?? 0);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
