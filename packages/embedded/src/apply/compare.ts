@@ -14,6 +14,7 @@ import {
   typeOfField,
 } from '../types/type.ts';
 import { type Element, fieldElement } from './element.ts';
+import { addWhole } from './extract.ts';
 import { type FieldSet, SetBuilder } from './field-set.ts';
 import { knownItemElement } from './list-items.ts';
 import { equalValues } from './value.ts';
@@ -37,70 +38,50 @@ class Comparing {
   readonly added = new SetBuilder();
   readonly #path: Element[] = [];
 
-  node(before: Json | undefined, after: Json | undefined, type: Type): void {
+  node(before: Json, after: Json, type: Type): void {
     // What is the very same has no difference in it, and most of an object is.
     if (before === after) return;
     const was = formOf(type, before);
     const is = formOf(type, after);
-    let isLeaf: boolean;
-    if (after === undefined) isLeaf = this.#form(was, before, after, type);
-    else {
-      // The form changed: what the old one had below it goes, what the new one has comes.
-      if (before !== undefined && was !== is) this.#form(was, before, after, type);
-      isLeaf = this.#form(is, before, after, type);
-    }
-    if (!isLeaf) this.#existence(before, after);
+    // The form changed: what the old one had below it goes, what the new one has comes.
+    if (was !== is) this.#form(was, before, after, type);
+    this.#form(is, before, after, type);
   }
 
-  /** Answers whether it took the value as a whole. */
-  #form(form: Form, before: Json | undefined, after: Json | undefined, type: Type): boolean {
+  #form(form: Form, before: Json, after: Json, type: Type): void {
     const chosen = settled(type, form);
-    if (chosen === 'list') {
-      const was = asList(before);
-      const is = asList(after);
-      // Two empty values are compared as wholes, so that null and empty stay different.
-      const isEmpty = (was?.length ?? 0) === 0 && (is?.length ?? 0) === 0;
-      if (type.list && type.list.relation !== 'atomic' && !isEmpty) {
-        this.#listItems(type.list, was ?? [], is ?? []);
-        return false;
-      }
-    } else if (chosen === 'map') {
+    // Two empty values are compared as wholes, so that null and empty stay different.
+    if (chosen === 'list' && type.list && type.list.relation !== 'atomic') {
+      const was = asList(before) ?? [];
+      const is = asList(after) ?? [];
+      if (was.length > 0 || is.length > 0) return this.#listItems(type.list, was, is);
+    } else if (chosen === 'map' && type.map && !type.map.atomic) {
       const was = asMap(before);
       const is = asMap(after);
-      if (type.map && !type.map.atomic && !(isEmptyMap(was) && isEmptyMap(is))) {
-        this.#mapItems(type.map, was, is);
-        return false;
-      }
+      if (!isEmptyMap(was) || !isEmptyMap(is)) return this.#mapItems(type.map, was ?? {}, is ?? {});
     }
-    this.#leaf(before, after);
-    return true;
+    if (!equalValues(before, after)) this.modified.insert(this.#path);
   }
 
-  #leaf(before: Json | undefined, after: Json | undefined): void {
-    if (before === undefined || after === undefined) this.#existence(before, after);
-    else if (!equalValues(before, after)) this.modified.insert(this.#path);
-  }
-
-  #existence(before: Json | undefined, after: Json | undefined): void {
-    if (before === undefined) this.added.insert(this.#path);
-    else if (after === undefined) this.removed.insert(this.#path);
-  }
-
+  /** What is there on one side only is added or removed with all that it holds. */
   #below(element: Element, before: Json | undefined, after: Json | undefined, type: Type | undefined): void {
     if (!type) return;
     this.#path.push(element);
-    this.node(before, after, type);
+    if (before !== undefined && after !== undefined) this.node(before, after, type);
+    else if (after !== undefined) addWhole(after, type, element, this.added.above(this.#path));
+    else if (before !== undefined) addWhole(before, type, element, this.removed.above(this.#path));
     this.#path.pop();
   }
 
-  #mapItems(map: MapType, before: JsonObject | undefined, after: JsonObject | undefined): void {
+  #mapItems(map: MapType, before: JsonObject, after: JsonObject): void {
     for (const name in before) {
-      const is = after && Object.hasOwn(after, name) ? after[name] : undefined;
+      const is = Object.hasOwn(after, name) ? after[name] : undefined;
       this.#below(fieldElement(name), before[name], is, typeOfField(map, name));
     }
     for (const name in after) {
-      if (before && Object.hasOwn(before, name)) continue;
-      this.#below(fieldElement(name), undefined, after[name], typeOfField(map, name));
+      if (!Object.hasOwn(before, name)) {
+        this.#below(fieldElement(name), undefined, after[name], typeOfField(map, name));
+      }
     }
   }
 

@@ -5,9 +5,31 @@
 import { type Element, fieldName, isField, isKey, type Path, sortElements } from './element.ts';
 import { type Type, typeOfField } from '../types/type.ts';
 
+/** Most sets in a tree have no children, and many no members: they share these. */
+const noMembers: ReadonlySet<Element> = new Set<Element>([]);
+const noChildren: ReadonlyMap<Element, FieldSet> = new Map<Element, FieldSet>([]);
+
 export class FieldSet {
-  readonly members = new Set<Element>();
-  readonly children = new Map<Element, FieldSet>();
+  #members: Set<Element> | undefined;
+  #children: Map<Element, FieldSet> | undefined;
+
+  get members(): ReadonlySet<Element> {
+    return this.#members ?? noMembers;
+  }
+
+  get children(): ReadonlyMap<Element, FieldSet> {
+    return this.#children ?? noChildren;
+  }
+
+  add(member: Element): void {
+    this.#members ??= new Set();
+    this.#members.add(member);
+  }
+
+  put(element: Element, child: FieldSet): void {
+    this.#children ??= new Map();
+    this.#children.set(element, child);
+  }
 
   static of(...paths: readonly Path[]): FieldSet {
     const set = new FieldSet();
@@ -20,14 +42,14 @@ export class FieldSet {
     const last = path.at(-1);
     if (last === undefined) return;
     const above = path.slice(0, -1).reduce<FieldSet>((set, element) => set.descend(element), this);
-    above.members.add(last);
+    above.add(last);
   }
 
   descend(element: Element): FieldSet {
     let child = this.children.get(element);
     if (!child) {
       child = new FieldSet();
-      this.children.set(element, child);
+      this.put(element, child);
     }
     return child;
   }
@@ -46,22 +68,22 @@ export class FieldSet {
 
   union(other: FieldSet): FieldSet {
     const out = new FieldSet();
-    for (const member of this.members) out.members.add(member);
-    for (const member of other.members) out.members.add(member);
+    for (const member of this.members) out.add(member);
+    for (const member of other.members) out.add(member);
     for (const [element, child] of this.children) {
       const same = other.children.get(element);
-      out.children.set(element, same ? child.union(same) : child);
+      out.put(element, same ? child.union(same) : child);
     }
-    for (const [element, child] of other.children) if (!out.children.has(element)) out.children.set(element, child);
+    for (const [element, child] of other.children) if (!out.children.has(element)) out.put(element, child);
     return out;
   }
 
   intersection(other: FieldSet): FieldSet {
     const out = new FieldSet();
-    for (const member of this.members) if (other.members.has(member)) out.members.add(member);
+    for (const member of this.members) if (other.members.has(member)) out.add(member);
     for (const [element, child] of this.children) {
       const same = other.children.get(element)?.intersection(child);
-      if (same && !same.isEmpty) out.children.set(element, same);
+      if (same && !same.isEmpty) out.put(element, same);
     }
     return out;
   }
@@ -90,12 +112,12 @@ export class FieldSet {
 
   #without(other: FieldSet, below: boolean): FieldSet {
     const out = new FieldSet();
-    for (const member of this.members) if (!other.members.has(member)) out.members.add(member);
+    for (const member of this.members) if (!other.members.has(member)) out.add(member);
     for (const [element, child] of this.children) {
       if (below && other.members.has(element)) continue;
       const same = other.children.get(element);
       const rest = same ? child.#without(same, below) : child;
-      if (!same || !rest.isEmpty) out.children.set(element, rest);
+      if (!same || !rest.isEmpty) out.put(element, rest);
     }
     return out;
   }
@@ -103,17 +125,17 @@ export class FieldSet {
   /** With the declared fields that lead to members as members, too: a struct's field is usually not in a set. */
   withNamedFields(type: Type | undefined): FieldSet {
     const out = new FieldSet();
-    for (const member of this.members) out.members.add(member);
+    for (const member of this.members) out.add(member);
     for (const [element, child] of this.children) {
       let below: Type | undefined;
       if (isField(element) && type?.map) {
         const name = fieldName(element);
-        if (type.map.fields.has(name)) out.members.add(element);
+        if (type.map.fields.has(name)) out.add(element);
         below = typeOfField(type.map, name);
       } else if (isKey(element)) {
         below = type?.list?.element;
       }
-      out.children.set(element, child.withNamedFields(below));
+      out.put(element, child.withNamedFields(below));
     }
     return out;
   }
@@ -144,8 +166,13 @@ export class SetBuilder {
   readonly #sets: FieldSet[] = [this.set];
 
   insert(path: Path): void {
+    const last = path.at(-1);
+    if (last !== undefined) this.above(path).add(last);
+  }
+
+  /** The set in which the last step of the path is a member. */
+  above(path: Path): FieldSet {
     const last = path.length - 1;
-    if (last < 0) return;
     let depth = 0;
     while (depth < last && depth < this.#path.length && this.#path[depth] === path[depth]) depth++;
     let set = this.#sets[depth] as FieldSet;
@@ -156,6 +183,6 @@ export class SetBuilder {
       this.#path.push(element);
       this.#sets[depth + 1] = set;
     }
-    set.members.add(path[last] as Element);
+    return set;
   }
 }

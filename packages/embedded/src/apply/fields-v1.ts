@@ -49,8 +49,8 @@ class Reading {
       const below = map[key] as Json;
       const child = this.children(below);
       set ??= new FieldSet();
-      if (child) set.children.set(element, child);
-      if (!child || Object.hasOwn(below as JsonObject, '.')) set.members.add(element);
+      if (child) set.put(element, child);
+      if (!child || Object.hasOwn(below as JsonObject, '.')) set.add(element);
     }
     return set;
   }
