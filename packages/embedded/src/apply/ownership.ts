@@ -31,7 +31,10 @@ export interface Scope {
 /** The object cannot be seen in the version of an owner; the message is the server's. */
 export class UnfitVersion extends Error {}
 
-/** Owners after `before` became `after` by the hand of `self`. Throws `UnfitVersion`. */
+/**
+ * Owners after `before` became `after`. What changed is in the entry `self`, which none of them had before: what its
+ * manager owned already is for the caller to add. Throws `UnfitVersion`.
+ */
 export function ownersAfterUpdate(
   before: JsonObject,
   after: JsonObject,
@@ -39,13 +42,9 @@ export function ownersAfterUpdate(
   self: string,
   scope: Scope,
 ): Owners {
-  const { apiVersion } = scope.types;
   const { others, changes } = taken(before, after, current(before, owners, scope), self, scope);
-  const mine = others.get(self)?.set ?? new FieldSet();
-  const set = mine.difference(changes.removed).union(changes.modified).union(changes.added);
-  const kept = set.recursiveDifference(resetSet(scope, apiVersion));
-  if (kept.isEmpty) others.delete(self);
-  else others.set(self, { set: kept, apiVersion, applied: false });
+  const set = changes.modified.union(changes.added);
+  if (!set.isEmpty) others.set(self, { set, apiVersion: scope.types.apiVersion, applied: false });
   return others;
 }
 

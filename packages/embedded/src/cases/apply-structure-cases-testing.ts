@@ -1,5 +1,6 @@
 /** Maps, structs and lists: what is one value, what has parts, and in which order lists come out. */
 import type { Case } from './case-testing.ts';
+import type { JsonObject } from '../types/type.ts';
 import { thing } from './thing-testing.ts';
 
 const conflict = (message: string) => ({
@@ -8,6 +9,14 @@ const conflict = (message: string) => ({
 });
 
 const item = (name: string, value: string) => ({ name, value });
+
+const appliedBy = (manager: string, spec: JsonObject): JsonObject => ({
+  manager,
+  operation: 'Apply',
+  apiVersion: 'example.com/v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1: { 'f:spec': spec },
+});
 
 export const structureCases: readonly Case[] = [
   {
@@ -239,6 +248,33 @@ export const structureCases: readonly Case[] = [
       { by: 'b', apply: thing({ items: [item('n', '9'), item('z', '3')] }) },
     ],
     expected: { values: { 'spec.items': [item('x', '1'), item('y', '2'), item('n', '9'), item('z', '3')] } },
+  },
+  {
+    name: 'items of others go before an applied item that moves up past them',
+    steps: [
+      { by: 'a', apply: thing({ items: [item('x', '1'), item('y', '2'), item('z', '3')] }) },
+      { by: 'b', apply: thing({ items: [item('z', '3'), item('x', '1')] }) },
+    ],
+    expected: { values: { 'spec.items': [item('y', '2'), item('z', '3'), item('x', '1')] } },
+  },
+  {
+    name: 'a field of nobody stays in an item that its applier gives up and another keeps',
+    steps: [
+      { by: 'u', create: thing({ items: [{ name: 'x', value: '1', other: '2' }] }) },
+      {
+        by: 'u',
+        merge: {
+          metadata: {
+            managedFields: [
+              appliedBy('a', { 'f:items': { 'k:{"name":"x"}': { '.': {}, 'f:name': {}, 'f:value': {} } } }),
+              appliedBy('b', { 'f:items': { 'k:{"name":"x"}': { '.': {}, 'f:name': {} } } }),
+            ],
+          },
+        },
+      },
+      { by: 'a', apply: thing({ text: 't' }) },
+    ],
+    expected: { values: { 'spec.items': [{ name: 'x', other: '2' }] } },
   },
   {
     name: 'items in a list in an item are merged, too',
