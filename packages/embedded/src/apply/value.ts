@@ -68,10 +68,14 @@ export function compareText(a: string, b: string): number {
 const high = /[\ud800-\uffff]/;
 
 function compareCodePoints(a: string, b: string): number {
-  const [left, right] = [[...a], [...b]];
+  const [left, right] = [codePoints(a), codePoints(b)];
   for (let i = 0; i < left.length && i < right.length; i++) {
-    const order = ((left[i] as string).codePointAt(0) ?? 0) - ((right[i] as string).codePointAt(0) ?? 0);
+    const order = (left[i] as number) - (right[i] as number);
     if (order !== 0) return order;
   }
   return left.length - right.length;
+}
+
+function codePoints(text: string): number[] {
+  return Array.from(text, (character) => character.codePointAt(0) ?? 0);
 }

@@ -1,4 +1,5 @@
 /** The built-in kinds that apply and strategic merge patch know. */
+import { clusterTable } from './cluster-table.ts';
 import { kindTable } from './kind-table.ts';
 import type { KindTypes, ResetPaths } from './kind-types.ts';
 import { podTable } from './pod-table.ts';
@@ -20,13 +21,19 @@ const served: Readonly<Record<string, readonly string[]>> = {
     'Event',
     'Node',
     'Endpoints',
+    'PersistentVolume',
   ],
-  'apps/v1': ['StatefulSet', 'Deployment', 'ReplicaSet', 'ControllerRevision'],
-  'batch/v1': ['Job'],
+  'apps/v1': ['StatefulSet', 'Deployment', 'ReplicaSet', 'ControllerRevision', 'DaemonSet'],
+  'batch/v1': ['Job', 'CronJob'],
   'policy/v1': ['PodDisruptionBudget'],
   'rbac.authorization.k8s.io/v1': ['Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding'],
   'coordination.k8s.io/v1': ['Lease'],
   'events.k8s.io/v1': ['Event=EventsEvent'],
+  'discovery.k8s.io/v1': ['EndpointSlice'],
+  'scheduling.k8s.io/v1': ['PriorityClass'],
+  'storage.k8s.io/v1': ['StorageClass'],
+  'admissionregistration.k8s.io/v1': ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+  'apiextensions.k8s.io/v1': ['CustomResourceDefinition'],
 };
 
 /**
@@ -44,9 +51,14 @@ const resets: Readonly<Record<string, { readonly main: ResetPaths; readonly stat
   ReplicaSet: { main: [['status']], status: [['spec']] },
   Job: { main: [['status']], status: [['spec']] },
   PodDisruptionBudget: { main: [['status']], status: [['spec']] },
+  DaemonSet: { main: [['status']], status: [['spec']] },
+  CronJob: { main: [['status']], status: [['spec']] },
+  PersistentVolume: { main: [['status']], status: [['spec']] },
+  ValidatingAdmissionPolicy: { main: [['status']], status: [['spec'], ['metadata']] },
+  CustomResourceDefinition: { main: [['status']], status: [['spec']] },
 };
 
-const types: TypeTable = readTable(podTable, kindTable);
+const types: TypeTable = readTable(podTable, kindTable, clusterTable);
 
 /** ObjectMeta, for custom kinds and embedded resources. */
 export const objectMeta: Type = types.get('ObjectMeta') ?? {};

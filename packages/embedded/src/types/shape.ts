@@ -13,7 +13,8 @@ export function shapedMap(value: JsonObject, type: MapType): JsonObject {
     const shaped = shapedField(Object.hasOwn(value, name) ? value[name] : undefined, field);
     if (shaped !== undefined) out[name] = shaped;
   }
-  if (type.element) {
+  // What has a name has fields only, also when it has none.
+  if (type.element && type.name === undefined) {
     for (const [name, item] of Object.entries(value)) {
       if (!type.fields.has(name)) out[name] = shapedItem(item, type.element);
     }

@@ -1,16 +1,17 @@
 /**
- * Reads the compact tables of the built-in kinds (`pod-table.ts`, `kind-table.ts`). A line that begins at the margin
+ * Reads the compact tables of the built-in kinds (`pod-table.ts` and its neighbours). A line that begins at the margin
  * names a type and its fields; lines that are indented go on.
  *
  *     Container: name:s! ports:[ContainerPort]containerPort+protocol~merge/containerPort resources:ResourceRequirements!
  *
  * After the colon of a field stands its type: `s` string, `n` number, `b` boolean, `t` time, `q` quantity, `i` int or
- * string, `o` free object, `x` anything as one value, `{s}` map, `[s]` list, or a type of the table. A list is atomic
- * unless `set` or its keys (joined by `+`) follow; a map or a struct is granular unless `@atomic` follows. Then come
- * `*` (an empty value is kept if it was given), `!` (always written), `~` with the strategy and the merge key of
- * strategic merge patches, `=` with the default. A string or number that is always written has its zero as default.
+ * string, `o` free object, `x` anything as one value, `d` anything, `{s}` map, `[s]` list, or a type of the table. A list
+ * is atomic unless `set` or its keys (joined by `+`) follow; a map or a struct is granular unless `@atomic` follows
+ * (`@granular` where the type itself says atomic). Then come `*` (an empty value is kept if it was given), `!` (always
+ * written), `~` with the strategy and the merge key of strategic merge patches, `=` with the default. A string or number
+ * that is always written has its zero as default.
  */
-import { freeForm, untypedAtomic } from './deduced.ts';
+import { deduced, freeForm, untypedAtomic } from './deduced.ts';
 import type { Field, ListType, MapType, PatchRule, Type } from './type.ts';
 
 export type TypeTable = ReadonlyMap<string, Type>;
@@ -39,7 +40,6 @@ function blocksOf(text: string): { head: string; fields: string }[] {
 class StructType implements MapType {
   readonly name: string;
   readonly atomic: boolean;
-  readonly element = undefined;
   readonly #text: string;
   readonly #types: TypeTable;
   #fields: ReadonlyMap<string, Field> | undefined;
@@ -51,18 +51,23 @@ class StructType implements MapType {
     this.#types = types;
   }
 
+  /** The same struct where a field says otherwise than the type whether it is one value. */
+  as(atomic: boolean): StructType {
+    return new StructType(this.name, atomic, this.#text, this.#types);
+  }
+
+  /** A struct without fields is published as an object of which nothing is known. */
+  get element(): Type | undefined {
+    return this.fields.size === 0 ? deduced : undefined;
+  }
+
   get fields(): ReadonlyMap<string, Field> {
-    this.#fields ??= new Map(
-      this.#text
-        .trim()
-        .split(/\s+/)
-        .map((item) => readField(item, this.#types)),
-    );
+    this.#fields ??= new Map((this.#text.match(/\S+/g) ?? []).map((item) => readField(item, this.#types)));
     return this.#fields;
   }
 }
 
-const fieldPattern = /^(\w+):(.+?)(\*?)(!?)(?:~([a-zA-Z+]+)(?:\/(\w+))?)?(?:=(.*))?$/;
+const fieldPattern = /^([\w$-]+):(.+?)(\*?)(!?)(?:~([a-zA-Z+]+)(?:\/(\w+))?)?(?:=(.*))?$/;
 
 function readField(text: string, types: TypeTable): [string, Field] {
   const match = fieldPattern.exec(text);
@@ -101,7 +106,8 @@ function readType(expression: string, types: TypeTable): Type {
   if (simple) return simple;
   const type = types.get(core);
   if (!type) throw new Error(`the table of types has no ${core}`);
-  return type;
+  if (relation === undefined || !(type.map instanceof StructType)) return type;
+  return { map: type.map.as(relation === 'atomic') };
 }
 
 function listType(core: string, types: TypeTable): ListType {
@@ -121,11 +127,12 @@ const simpleTypes: Readonly<Record<string, Type>> = {
   i: { scalar: 'untyped' },
   o: freeForm,
   x: untypedAtomic,
+  d: deduced,
 };
 
 /** Undefined for a struct: what it holds when empty depends on its own fields. */
 function zeroOf(expression: string, pointer: boolean): Field['zero'] {
-  if (pointer || /^[[{tx]/.test(expression)) return null;
+  if (pointer || /^(?:[[{]|[txd]$)/.test(expression)) return null;
   if (expression === 's') return '';
   if (expression === 'n' || expression === 'i') return 0;
   if (expression === 'b') return false;

@@ -19,14 +19,19 @@ test('every type of the tables can be read', () => {
   const kinds = [
     [
       'v1',
-      'Pod PodTemplate Service ConfigMap Secret ServiceAccount PersistentVolumeClaim Namespace Event Node Endpoints',
+      'Pod PodTemplate Service ConfigMap Secret ServiceAccount PersistentVolumeClaim Namespace Event Node Endpoints PersistentVolume',
     ],
-    ['apps/v1', 'StatefulSet Deployment ReplicaSet ControllerRevision'],
-    ['batch/v1', 'Job'],
+    ['apps/v1', 'StatefulSet Deployment ReplicaSet ControllerRevision DaemonSet'],
+    ['batch/v1', 'Job CronJob'],
     ['policy/v1', 'PodDisruptionBudget'],
     ['rbac.authorization.k8s.io/v1', 'Role RoleBinding ClusterRole ClusterRoleBinding'],
     ['coordination.k8s.io/v1', 'Lease'],
     ['events.k8s.io/v1', 'Event'],
+    ['discovery.k8s.io/v1', 'EndpointSlice'],
+    ['scheduling.k8s.io/v1', 'PriorityClass'],
+    ['storage.k8s.io/v1', 'StorageClass'],
+    ['admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding'],
+    ['apiextensions.k8s.io/v1', 'CustomResourceDefinition'],
   ] as const;
   for (const [apiVersion, names] of kinds) {
     for (const kind of names.split(' ')) {
@@ -37,6 +42,17 @@ test('every type of the tables can be read', () => {
   }
   assert.ok(seen.size > 150, `${seen.size}`);
   assert.equal(builtinTypes('v1', 'Nothing'), undefined);
+});
+
+test('a field may say otherwise than its type whether it is one value', () => {
+  const typeAt = (apiVersion: string, kind: string, ...path: readonly string[]): Type | undefined =>
+    path.reduce<Type | undefined>(
+      (type, name) => type?.map?.fields.get(name)?.type,
+      builtinTypes(apiVersion, kind)?.versions.get(apiVersion),
+    );
+  assert.equal(typeAt('v1', 'PersistentVolume', 'spec', 'claimRef')?.map?.atomic, false);
+  assert.equal(typeAt('v1', 'Event', 'involvedObject')?.map?.atomic, true);
+  assert.equal(typeAt('v1', 'Pod', 'spec', 'nodeSelector')?.map?.atomic, true);
 });
 
 test('a built-in object gets the form of the server', () => {
