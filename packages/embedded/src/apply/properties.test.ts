@@ -61,6 +61,9 @@ function filled(value: Json): Json | undefined {
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
+/** Each is a whole history of writes. */
+const runs = { numRuns: 60 };
+
 const manager = fc.constantFrom('a', 'b', 'c');
 const write = fc.record({ spec, manager, isApply: fc.boolean(), force: fc.boolean() });
 const history = fc.array(write, { minLength: 1, maxLength: 4 });
@@ -110,6 +113,7 @@ test('apply is idempotent', () => {
       assert.deepEqual(apply(once, thing(given), by, true, 200_000), once);
       assert.deepEqual(apply(once, thing(given), by, false, 200_000), once);
     }),
+    runs,
   );
 });
 
@@ -121,6 +125,7 @@ test('after force there are no conflicts, and what was applied is there', () => 
       const applied = fieldsOf(thing(given), type);
       assert.ok(applied.difference(fieldsOf(withoutManagedFields(object), type)).isEmpty);
     }),
+    runs,
   );
 });
 
@@ -136,6 +141,7 @@ test('who applies the whole object owns it, and changes nothing', () => {
       const all = fieldsOf({ spec: live['spec'] ?? {} }, type);
       assert.deepEqual(toFieldsV1(own), toFieldsV1(all));
     }),
+    runs,
   );
 });
 
@@ -151,6 +157,7 @@ test('what an applier owns is what it applied last, with that value; so two that
         assert.ok(set.intersection(modified.union(added)).isEmpty, 'owns a value that is not its own');
       }
     }),
+    runs,
   );
 });
 
@@ -170,6 +177,7 @@ test('a manager that applies nothing gives up all; nobody else loses anything', 
         assert.ok(set.difference(fields).isEmpty);
       }
     }),
+    runs,
   );
 });
 
@@ -183,5 +191,6 @@ test('what was written twice is the same text, and reads back as the same sets',
       }
       assert.deepEqual(after(writes) ?? {}, live);
     }),
+    runs,
   );
 });

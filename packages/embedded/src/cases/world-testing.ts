@@ -84,7 +84,8 @@ export class World {
     if (step.via === 'status' && live) {
       const managedFields = metadata['managedFields'];
       const kept = { ...asMap(live['metadata']), ...(managedFields === undefined ? {} : { managedFields }) };
-      return { ...live, metadata: kept, ...(object['status'] === undefined ? {} : { status: object['status'] }) };
+      const { status: _, ...rest } = live;
+      return { ...rest, metadata: kept, ...(object['status'] === undefined ? {} : { status: object['status'] }) };
     }
     const whole = { ...object, metadata: { ...metadata, uid } };
     const isReset = [...types.resets('').values()].some((paths) => paths.some(([first]) => first === 'status'));

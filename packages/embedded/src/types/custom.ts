@@ -36,7 +36,7 @@ export interface CustomDefinition {
   readonly versions: readonly CustomVersion[];
 }
 
-/** The kind as it is seen through one of its versions. */
+/** The kind as it is seen through one of its versions. To be made once and kept: it reads the schemas. */
 export function customTypes(definition: CustomDefinition, version: string): KindTypes {
   const { group, kind, versions } = definition;
   const apiVersion = `${group}/${version}`;
