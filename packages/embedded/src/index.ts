@@ -51,3 +51,6 @@ export { coerceMetadata } from './schema/embedded.ts';
 export { describeFieldError, type FieldError as SchemaFieldError, invalidStatus, type Subject } from './schema/field-error.ts';
 export type { JsonObject, JsonSchema, ValidationRule } from './schema/json-schema.ts';
 export { duplicateFields, strictDecodingError, strictProblems, undecodableStatus } from './schema/strict.ts';
+export * from './apply/index.ts';
+export { jsonPatch, mergePatch, strategicMergePatch } from './patch/index.ts';
+export { builtinTypes } from './types/index.ts';

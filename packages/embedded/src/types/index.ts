@@ -1,0 +1,10 @@
+export { builtinTypes } from './builtin.ts';
+export {
+  type CustomDefinition,
+  type CustomVersion,
+  customTypes,
+  deducedTypes,
+  type StructuralSchema,
+} from './custom.ts';
+export type { KindTypes, ResetPaths } from './kind-types.ts';
+export type { JsonObject, Type } from './type.ts';
