@@ -10,7 +10,6 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
   'packages/kube': { name: '@reeve/kube', may: [] },
   'packages/embedded': { name: '@reeve/embedded', may: ['@reeve/kube'] },
   'packages/runtime': { name: '@reeve/runtime', may: ['@reeve/kube'] },
-  'packages/embedded': { name: '@reeve/embedded', may: ['@reeve/kube'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/runtime'] },
   'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
   'apps/cli': { name: '@reeve/cli', may: ['@reeve/runtime', '@reeve/redis'] },

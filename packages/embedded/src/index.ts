@@ -48,7 +48,12 @@ export { selects } from './admission/selector.ts';
 export { CustomResourceSchema, type Decoded } from './schema/custom-resource.ts';
 export { type DefinitionOptions, definitionErrors } from './schema/definition.ts';
 export { coerceMetadata } from './schema/embedded.ts';
-export { describeFieldError, type FieldError as SchemaFieldError, invalidStatus, type Subject } from './schema/field-error.ts';
+export {
+  describeFieldError,
+  type FieldError as SchemaFieldError,
+  invalidStatus,
+  type Subject,
+} from './schema/field-error.ts';
 export type { JsonObject, JsonSchema, ValidationRule } from './schema/json-schema.ts';
 export { duplicateFields, strictDecodingError, strictProblems, undecodableStatus } from './schema/strict.ts';
 export * from './apply/index.ts';
