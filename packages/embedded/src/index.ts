@@ -57,5 +57,16 @@ export {
 export type { JsonObject, JsonSchema, ValidationRule } from './schema/json-schema.ts';
 export { duplicateFields, strictDecodingError, strictProblems, undecodableStatus } from './schema/strict.ts';
 export * from './apply/index.ts';
-export { jsonPatch, mergePatch, strategicMergePatch } from './patch/index.ts';
-export { builtinTypes } from './types/index.ts';
+export { jsonPatch, mergePatch, type PatchResult as PatchedObject, strategicMergePatch } from './patch/index.ts';
+export {
+  builtinTypes,
+  type CustomDefinition,
+  type CustomVersion,
+  customTypes,
+  deducedTypes,
+  type JsonObject as TypedObject,
+  type KindTypes,
+  type ResetPaths,
+  type StructuralSchema,
+  type Type,
+} from './types/index.ts';
