@@ -68,7 +68,7 @@ export async function runApart(files: readonly string[], concurrency: number): P
 }
 
 /** The number of processes that the files are dealt out to: enough to keep processors busy, few enough to start fast. */
-const BATCHES = 8;
+const BATCHES = 4;
 
 /**
  * Many small files in few processes, because starting Node and stripping types costs more than most tests do. The output
