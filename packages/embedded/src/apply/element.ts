@@ -83,11 +83,15 @@ export function sortElements(elements: Element[]): Element[] {
   if (elements.length < 2) return elements;
   // The order of UTF-16, which `sort` has, is that of code points as long as there are no high characters.
   if (elements.every(isLowField)) return elements.sort();
+  // Nothing in such a text sorts before the quote that ends it, so the order of the texts is that of the contents.
+  if (elements.every((element) => sortable.test(element))) return elements.sort();
   return elements
     .map((element) => ({ element, content: contentOf(element) }))
     .sort((a, b) => compareContents(a.content, b.content))
     .map(({ element }) => element);
 }
+
+const sortable = /^(?:v:|k:\{"\w+":)"[\w./:@-]*"\}?$/;
 
 function isLowField(element: Element): boolean {
   return isField(element) && !high.test(element);

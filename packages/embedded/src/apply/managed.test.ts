@@ -179,17 +179,26 @@ test('another kind than the resource’s is refused', () => {
   assert.equal(result.status.code, 400);
 });
 
+/** The same in another order, all the way down. */
+function reversed(fields: JsonObject): JsonObject {
+  const entries = Object.entries(fields).map(([key, below]) => [key, reversed(below as JsonObject)] as const);
+  return Object.fromEntries(entries.toReversed());
+}
+
 test('FieldsV1 is written in the server’s order, and read back', () => {
   const fields = {
+    'f:names': { 'k:{"name":"a"}': {}, 'k:{"name":"a.b"}': {}, 'k:{"name":"b"}': {} },
     'f:spec': {
       '.': {},
       'f:a': {},
       'f:z': { 'k:{"port":9,"protocol":"TCP"}': { '.': {}, 'f:x': {} }, 'k:{"port":80,"protocol":"TCP"}': {} },
     },
     'f:tags': { 'v:2': {}, 'v:10': {}, 'v:"a"': {}, 'v:true': {} },
+    'f:texts': { 'v:"a"': {}, 'v:"a b"': {}, 'v:"a-b"': {}, 'v:"ab"': {} },
+    'f:\uffee': {},
     'f:\ud83d\ude00': {},
   };
-  assert.equal(JSON.stringify(toFieldsV1(fromFieldsV1(fields))), JSON.stringify(fields));
+  assert.equal(JSON.stringify(toFieldsV1(fromFieldsV1(reversed(fields)))), JSON.stringify(fields));
 });
 
 test('FieldsV1: what is not in canonical form is put right, later inventions are left out', () => {
