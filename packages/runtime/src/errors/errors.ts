@@ -22,10 +22,14 @@ export class ReeveError extends Error {
   }
 }
 
-/** Any thrown thing as a ReeveError; what is not one of ours becomes INTERNAL. */
+/** Any thrown thing as a ReeveError; what is not one of ours becomes INTERNAL. The client's errors have the shape of ours. */
 export function asReeveError(error: unknown): ReeveError {
   if (error instanceof ReeveError) return error;
   const message = error instanceof Error ? error.message : String(error);
+  const { code, subjects } = (error ?? {}) as { readonly code?: unknown; readonly subjects?: unknown };
+  if (typeof code === 'string' && Array.isArray(subjects)) {
+    return new ReeveError(code, message, { subjects: subjects as readonly string[], cause: error });
+  }
   return new ReeveError('INTERNAL', message, { cause: error });
 }
 
@@ -41,6 +45,58 @@ export const runtimeErrors = {
   HANDLER_MISSING: {
     meaning: 'No handler is registered for a command type that a plan produced.',
     remedy: 'Register exactly one handler for each command type.',
+  },
+  HANDLER_TIMEOUT: {
+    meaning: 'A handler gave neither an outcome nor a handle in the time given; what it did is not known.',
+    remedy: 'Look what it waits for. Long work must return a handle.',
+  },
+  FOLLOW_UP_DEPTH: {
+    meaning: 'Follow-up commands led to further ones, deeper than is allowed. What was done before stays done.',
+    remedy: 'Let the next plan decide what follows.',
+  },
+  TASK_UNKNOWN: {
+    meaning: 'A task asks for something that this version does not know.',
+    remedy: 'Correct the task, or upgrade Reeve.',
+  },
+  TASK_NO_MEMBERS: {
+    meaning: 'A task found no member to work on.',
+    remedy: 'Look whether the cluster it names is there and has members.',
+  },
+  TASK_STEP_STALE: {
+    meaning: 'The world changed again and again under a step of a task, so that it could never be carried out.',
+    remedy: 'The message names the member and the reason. Mend that and create the task again.',
+  },
+  MEMBER_REPORT_SIZE: {
+    meaning: 'What an agent was about to report of its node is larger than 2 KB.',
+    remedy: 'Report facts, and of large views a digest only.',
+  },
+  ORDER_FENCED: {
+    meaning: 'An order came from a manager that no longer leads.',
+    remedy: 'Nothing: the manager that leads decides anew.',
+  },
+  ORDER_DEADLINE: {
+    meaning: 'An order took longer than it was given.',
+    remedy: 'Look at the node. The next plan decides whether there is another attempt.',
+  },
+  ORDER_NOT_DONE: {
+    meaning: 'An agent crashed while it carried out an order, and its effect is not in the world.',
+    remedy: 'Nothing: the next plan decides whether there is another attempt.',
+  },
+  ORDER_UNKNOWN: {
+    meaning: 'An agent crashed while it carried out an order, and whether its effect is in the world cannot be told.',
+    remedy: 'Look at the node, then ask for it again.',
+  },
+  ORDER_POD_REPLACED: {
+    meaning: 'An order was for a pod that is no longer there; another one has its name.',
+    remedy: 'Nothing: what the new pod needs is planned anew.',
+  },
+  ORDER_CANCELLED: {
+    meaning: 'An order was cancelled before or while it was carried out.',
+    remedy: 'Nothing.',
+  },
+  ORDER_VERB_UNKNOWN: {
+    meaning: 'A member’s agent does not announce that it can carry out this order: it is older, or of another system.',
+    remedy: 'Upgrade the agent.',
   },
   QUEUE_OPTIONS: {
     meaning: 'A queue was described with lanes or a backoff that cannot work.',
