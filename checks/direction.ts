@@ -16,7 +16,10 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
   bench: { name: '@reeve/bench', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'] },
   proofs: { name: 'proofs', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig', '@reeve/cli'] },
   checks: { name: 'checks', may: ['@reeve/kube', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
-  examples: { name: 'examples', may: ['@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'] },
+  examples: {
+    name: 'examples',
+    may: ['@reeve/kube', '@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'],
+  },
 };
 
 /** What tests of any package may use on top. */
