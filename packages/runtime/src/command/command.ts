@@ -30,13 +30,35 @@ export type Outcome =
   | { readonly status: 'stale'; readonly message: string }
   | { readonly status: 'failed'; readonly code: string; readonly message: string };
 
+/**
+ * What a handler may answer: an outcome, and with `done` the commands that follow from what it found. Normally the next plan
+ * decides what follows; follow-ups are for what belongs together and is not worth a look in between.
+ */
+export type HandlerOutcome =
+  | Outcome
+  | (Extract<Outcome, { status: 'done' }> & { readonly followUp: readonly Command[] });
+
 /** Long work: start → handle → poll. `settled` never rejects. */
-export interface Handle {
+export interface Handle<O = Outcome> {
   progress(): Progress | undefined;
-  readonly settled: Promise<Outcome>;
+  readonly settled: Promise<O>;
+}
+
+/** Whether the effect of a command is in the world, read live. What could not be read is `unknown`, not `not-done`. */
+export type DoneCheck = 'done' | 'not-done' | 'unknown';
+
+/** The name of one run of a command. Started again under the same name it is found, not repeated, where that can be known. */
+export interface Run {
+  readonly id: string;
+  /** Counts from 1. Only a plan starts another attempt. */
+  readonly attempt: number;
 }
 
 export const done: Outcome = { status: 'done' };
+
+export function doneThen(...followUp: readonly Command[]): HandlerOutcome {
+  return { status: 'done', followUp };
+}
 
 export function stale(message: string): Outcome {
   return { status: 'stale', message };
