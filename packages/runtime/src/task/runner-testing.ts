@@ -1,0 +1,121 @@
+/** A task runner on an API model, with places where steps run that outlive the runner. */
+import { KubeClient, type KubeObject, resource } from '@reeve/kube';
+import { ApiModel, ApiServer, type ApiWrite, immediately } from '@reeve/simulation/api';
+import { type Command, done, failed, type Outcome, type Run } from '../command/command.ts';
+import type { Executor } from '../command/executor.ts';
+import { known } from '../plan/known.ts';
+import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import type { Objects } from '../resource/objects.ts';
+import { finalizerHold } from './hold.ts';
+import { type TaskContext, TaskRunner } from './runner.ts';
+import type { TaskClass, TaskDefinition, TaskResource } from './task.ts';
+
+export interface TestTask extends TaskResource {
+  readonly spec: { readonly class: TaskClass };
+}
+
+export const FINALIZER = 'test.dev/task';
+const tasks = { group: 'test.dev', version: 'v1', plural: 'tasks', kind: 'Task', namespaced: true };
+
+/** Where steps run: it remembers what was started, and goes on without whoever started it. */
+export class Place {
+  readonly started: string[] = [];
+  readonly withdrawn: string[] = [];
+  readonly released: string[] = [];
+  readonly #runs = new Map<string, { readonly run: Run; readonly ended: PromiseWithResolvers<Outcome> }>();
+
+  readonly executor: Executor = {
+    start: async (_command, signal, run = { id: '', attempt: 1 }) => {
+      const before = this.#runs.get(run.id);
+      if (before && before.run.attempt >= run.attempt) {
+        return { progress: () => undefined, settled: before.ended.promise };
+      }
+      this.started.push(`${run.id.split('.')[1]}#${run.attempt}`);
+      const ended = Promise.withResolvers<Outcome>();
+      this.#runs.set(run.id, { run, ended });
+      signal.addEventListener('abort', () => ended.resolve(failed('STOPPED', (signal.reason as Error).message)));
+      return { progress: () => ({ done: 1, total: 4, unit: 'ranges' }), settled: ended.promise };
+    },
+    withdraw: async (id) => {
+      this.withdrawn.push(id.split('.')[1] ?? '');
+    },
+    release: async (id) => {
+      this.released.push(id.split('.')[1] ?? '');
+    },
+  };
+
+  end(pod: string, outcome: Outcome = done): void {
+    for (const [id, { ended }] of this.#runs) if (id.endsWith(`.${pod}`)) ended.resolve(outcome);
+  }
+}
+
+export class Bench {
+  readonly clock = new VirtualClock();
+  readonly writes: ApiWrite[] = [];
+  readonly model = new ApiModel([tasks], () => this.clock.now());
+  readonly place = new Place();
+  readonly objects: Objects<TestTask>;
+  readonly woken: string[] = [];
+  pods = ['pod-2', 'pod-10', 'pod-1'];
+  definition: Partial<TaskDefinition<TestTask>> = {};
+  isKnown = true;
+  runner: TaskRunner<TestTask>;
+
+  constructor() {
+    this.model.onWrite = (write) => this.writes.push(write);
+    const ports = { clock: this.clock, random: constantRandom(0) };
+    const transport = new ApiServer(this.model).transport(immediately(this.model));
+    const client = new KubeClient({ ...ports, transport });
+    this.objects = (namespace) => client.resource(resource<TestTask & KubeObject>(tasks), namespace);
+    this.runner = this.restart();
+  }
+
+  /** A new runner that knows nothing of the old one's. */
+  restart(): TaskRunner<TestTask> {
+    this.runner = new TaskRunner<TestTask>(
+      { clock: this.clock, random: constantRandom(0) },
+      {
+        objects: this.objects,
+        hold: finalizerHold(this.objects, FINALIZER),
+        wake: ({ metadata }) => this.woken.push(metadata.name),
+        definitionOf: (task) => (this.isKnown ? this.#definitionOf(task) : undefined),
+      },
+    );
+    return this.runner;
+  }
+
+  #definitionOf(task: TestTask): TaskDefinition<TestTask> {
+    return {
+      class: task.spec.class,
+      members: async () => known(this.pods.map((name) => ({ name, uid: `${name}-uid` }))),
+      step: (): Command => ({ type: 'clean', why: 'asked' }),
+      executor: () => this.place.executor,
+      ...this.definition,
+    };
+  }
+
+  create(taskClass: TaskClass): TestTask {
+    const metadata = { name: 'task', namespace: 'ns' };
+    return this.model.create('tasks', 'ns/task', { metadata, spec: { class: taskClass } }) as TestTask;
+  }
+
+  get task(): TestTask | undefined {
+    return this.model.find('tasks', 'ns/task') as TestTask | undefined;
+  }
+
+  /** One turn, with what the cache has: by default the newest. */
+  turn(cached = this.task, more: Partial<TaskContext> = {}) {
+    const ref = { namespace: 'ns', name: 'task', uid: cached?.metadata.uid ?? 'uid-0001' };
+    return this.runner.turn(ref, cached, { signal: new AbortController().signal, ...more });
+  }
+
+  /** The phases of the pods, as the API has them. */
+  get phases(): Readonly<Record<string, string>> {
+    const pods = this.task?.status?.pods ?? {};
+    return Object.fromEntries(Object.entries(pods).map(([name, { phase }]) => [name, phase]));
+  }
+
+  get statusWrites(): number {
+    return this.writes.filter(({ verb }) => verb === 'status').length;
+  }
+}

@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { failed, stale } from '../command/command.ts';
+import { known, unknown } from '../plan/known.ts';
+import { settled } from '../ports/virtual-clock-testing.ts';
+import { compareNames } from './decide.ts';
+import { Bench, FINALIZER } from './runner-testing.ts';
+
+test('a task begins by freezing its members in one write, after it is held by a finalizer', async () => {
+  const bench = new Bench();
+  bench.create('parallel');
+  assert.equal((await bench.turn()).state, 'running');
+  assert.deepEqual(
+    bench.writes.map(({ verb }) => verb),
+    ['create', 'update', 'status'],
+  );
+  assert.deepEqual(bench.task?.metadata.finalizers, [FINALIZER]);
+  assert.deepEqual(bench.task?.status?.pods?.['pod-1'], { uid: 'pod-1-uid', phase: 'Waiting' });
+  bench.pods = ['pod-1', 'pod-2', 'pod-10', 'pod-11'];
+  await bench.turn();
+  assert.deepEqual(Object.keys(bench.phases).sort(), ['pod-1', 'pod-10', 'pod-2'], 'who joins later has no part in it');
+});
+
+test('a parallel task runs on all members at once and writes its status at the end', async () => {
+  const bench = new Bench();
+  bench.create('parallel');
+  await bench.turn();
+  assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1', 'pod-10#1']);
+  await settled();
+  assert.deepEqual(bench.runner.progress('uid-0001')['pod-2'], { done: 1, total: 4, unit: 'ranges' });
+  for (const pod of ['pod-10', 'pod-1']) bench.place.end(pod);
+  await settled();
+  assert.equal((await bench.turn()).state, 'running');
+  assert.equal(bench.statusWrites, 1, 'steps never write the status');
+  bench.place.end('pod-2');
+  await settled();
+  assert.deepEqual(bench.woken, ['task', 'task', 'task']);
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'done' });
+  assert.equal(bench.statusWrites, 2);
+  assert.deepEqual(bench.phases, { 'pod-1': 'Done', 'pod-2': 'Done', 'pod-10': 'Done' });
+  assert.equal(bench.task?.status?.phase, 'Succeeded');
+  assert.equal(bench.task?.metadata.finalizers, undefined);
+  assert.deepEqual(bench.place.released.sort(), ['pod-1', 'pod-10', 'pod-2']);
+});
+
+test('no more members at once than the width says', async () => {
+  const bench = new Bench();
+  bench.definition = { width: 2 };
+  bench.create('parallel');
+  await bench.turn();
+  assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1']);
+  bench.place.end('pod-1');
+  await settled();
+  await bench.turn();
+  assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1', 'pod-10#1']);
+});
+
+test('a sequential task goes from member to member and writes its status after each', async () => {
+  const bench = new Bench();
+  bench.create('sequential');
+  await bench.turn();
+  for (const [index, pod] of ['pod-1', 'pod-2', 'pod-10'].entries()) {
+    assert.equal(bench.place.started.length, index + 1);
+    assert.equal(bench.statusWrites, index + 1);
+    bench.place.end(pod);
+    await settled();
+    await bench.turn();
+  }
+  assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1', 'pod-10#1']);
+  assert.equal(bench.statusWrites, 4, 'begin, two steps, and the end with the last');
+  assert.equal(bench.task?.status?.phase, 'Succeeded');
+});
+
+test('a single step runs on one member', async () => {
+  const bench = new Bench();
+  bench.create('single');
+  await bench.turn();
+  assert.deepEqual(bench.phases, { 'pod-2': 'Waiting' });
+  bench.place.end('pod-2');
+  await settled();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'done' });
+  assert.equal(bench.statusWrites, 2);
+});
+
+test('a failing step is tried again, not at once and not for ever; then the others are skipped', async () => {
+  const bench = new Bench();
+  bench.definition = { attempts: 2 };
+  bench.create('sequential');
+  await bench.turn();
+  bench.place.end('pod-1', failed('DISK_FULL', 'no room'));
+  await settled();
+  const waiting = await bench.turn();
+  assert.ok(waiting.state === 'running' && waiting.wakeAt === bench.clock.now() + 200);
+  assert.deepEqual(bench.place.started, ['pod-1#1']);
+  await bench.clock.advance(200);
+  await bench.turn();
+  assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-1#2']);
+  bench.place.end('pod-1', failed('DISK_FULL', 'no room'));
+  await settled();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'failed', message: 'pod-1: no room' });
+  assert.deepEqual(bench.phases, { 'pod-1': 'Failed', 'pod-2': 'Skipped', 'pod-10': 'Skipped' });
+});
+
+test('with onFailure continue the others are worked on all the same', async () => {
+  const bench = new Bench();
+  bench.definition = { attempts: 1, onFailure: 'continue' };
+  bench.create('sequential');
+  await bench.turn();
+  bench.place.end('pod-1', failed('DISK_FULL', 'no room'));
+  for (const pod of ['pod-2', 'pod-10']) {
+    await settled();
+    await bench.turn();
+    bench.place.end(pod);
+  }
+  await settled();
+  await bench.turn();
+  assert.deepEqual(bench.phases, { 'pod-1': 'Failed', 'pod-2': 'Done', 'pod-10': 'Done' });
+  assert.equal(bench.task?.status?.phase, 'Failed');
+});
+
+test('a stale step is the same attempt again; what may be done already is not begun again', async () => {
+  const bench = new Bench();
+  bench.create('single');
+  await bench.turn();
+  bench.place.end('pod-2', stale('another epoch'));
+  await settled();
+  await bench.turn();
+  await bench.clock.advance(200);
+  await bench.turn();
+  assert.deepEqual(bench.place.started, ['pod-2#1'], 'found under its name');
+  const other = new Bench();
+  other.create('single');
+  await other.turn();
+  other.place.end('pod-2', failed('ORDER_UNKNOWN', 'who knows'));
+  await settled();
+  assert.deepEqual(await other.turn(), { state: 'ended', outcome: 'failed', message: 'pod-2: who knows' });
+  assert.deepEqual(other.phases, { 'pod-2': 'Unknown' });
+});
+
+test('a restart collects what ended meanwhile and repeats nothing', async () => {
+  for (const taskClass of ['parallel', 'sequential'] as const) {
+    const bench = new Bench();
+    bench.create(taskClass);
+    await bench.turn();
+    const pods = taskClass === 'parallel' ? ['pod-1', 'pod-2', 'pod-10'] : ['pod-1'];
+    for (const pod of pods) bench.place.end(pod);
+    bench.restart(); // the old one is killed: it collected nothing
+    await bench.turn();
+    await settled();
+    await bench.turn();
+    if (taskClass === 'sequential') {
+      bench.place.end('pod-2');
+      await settled();
+      await bench.turn();
+      bench.place.end('pod-10');
+      bench.restart();
+      await bench.turn();
+      await settled();
+      await bench.turn();
+    }
+    assert.equal(bench.task?.status?.phase, 'Succeeded', taskClass);
+    assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1', 'pod-10#1'], taskClass);
+  }
+});
+
+test('deleting a task cancels it: steps are aborted and waited for, then what it holds is let go', async () => {
+  const bench = new Bench();
+  const told: string[] = [];
+  bench.definition = {
+    begin: (_task, held) => {
+      held.defer(() => void told.push('second'));
+      held.defer(() => void told.push('first'));
+    },
+    executor: () => ({
+      start: async (_command, signal) => {
+        const ended = Promise.withResolvers<ReturnType<typeof failed>>();
+        signal.addEventListener('abort', () => {
+          told.push(`aborted: ${(signal.reason as { reason: string }).reason}`);
+          void bench.clock.sleep(10_000).then(() => ended.resolve(failed('STOPPED', 'stopped')));
+        });
+        return { progress: () => undefined, settled: ended.promise };
+      },
+    }),
+  };
+  bench.create('single');
+  await bench.turn();
+  await settled();
+  bench.model.delete('tasks', 'ns/task');
+  const first = bench.turn();
+  await bench.clock.advance(2_000);
+  const stopping = await first;
+  assert.deepEqual(
+    stopping.waitingFor?.map(({ reason }) => reason),
+    ['TaskStopping'],
+  );
+  assert.deepEqual(told, ['aborted: deleted']);
+  assert.ok(bench.task, 'it stays until its steps have ended');
+  await bench.clock.advance(8_000);
+  assert.deepEqual(told, ['aborted: deleted', 'first', 'second']);
+  assert.ok(bench.woken.length > 0);
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'cancelled' });
+  assert.equal(bench.task, undefined);
+});
+
+test('a task that was deleted while the operator was down is cancelled all the same', async () => {
+  const bench = new Bench();
+  bench.create('parallel');
+  await bench.turn();
+  bench.model.delete('tasks', 'ns/task');
+  bench.restart();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'cancelled' });
+  assert.deepEqual(bench.place.withdrawn.sort(), ['pod-1', 'pod-10', 'pod-2']);
+  assert.equal(bench.task, undefined);
+  assert.deepEqual(bench.place.started.length, 3, 'nothing was begun again');
+});
+
+test('a cancellation that fails is tried again, and the finalizer stays until it worked', async () => {
+  const bench = new Bench();
+  bench.create('parallel');
+  await bench.turn();
+  bench.model.delete('tasks', 'ns/task');
+  bench.restart();
+  const { withdraw } = bench.place.executor;
+  bench.place.executor.withdraw = async () => {
+    throw new Error('no answer');
+  };
+  await assert.rejects(bench.turn(), /no answer/);
+  assert.ok(bench.task);
+  bench.place.executor.withdraw = withdraw as NonNullable<typeof withdraw>;
+  assert.equal((await bench.turn()).state, 'ended');
+  assert.equal(bench.task, undefined);
+});
+
+test('deleted before it began, a task is simply gone', async () => {
+  const bench = new Bench();
+  bench.create('parallel');
+  const cached = bench.task;
+  bench.model.delete('tasks', 'ns/task');
+  assert.deepEqual(await bench.turn(cached), { state: 'ended', outcome: 'cancelled', message: 'the task is gone' });
+  assert.deepEqual(bench.place.started, []);
+});
+
+test('an old cache never makes a task begin again: what is written rests on the version that was read', async () => {
+  const bench = new Bench();
+  const fresh = bench.create('parallel');
+  await bench.turn();
+  bench.pods = ['pod-9'];
+  bench.restart(); // nothing is remembered, and the cache is from before the task began
+  await bench.turn(fresh);
+  assert.deepEqual(Object.keys(bench.phases).sort(), ['pod-1', 'pod-10', 'pod-2']);
+  for (const pod of ['pod-1', 'pod-2', 'pod-10']) bench.place.end(pod);
+  await settled();
+  assert.equal((await bench.turn(fresh)).state, 'ended');
+  assert.equal((await bench.turn(fresh)).state, 'ended', 'and it stays ended');
+  assert.equal(bench.place.started.length, 3);
+});
+
+test('a task gives way between two steps, and goes on where it was', async () => {
+  const bench = new Bench();
+  bench.create('sequential');
+  await bench.turn();
+  const yielding = () => bench.turn(bench.task, { mustYield: true });
+  assert.equal((await yielding()).state, 'running', 'not in the middle of a step');
+  bench.place.end('pod-1');
+  await settled();
+  assert.deepEqual(await yielding(), { state: 'yielded' });
+  assert.deepEqual(bench.phases, { 'pod-1': 'Done', 'pod-2': 'Waiting', 'pod-10': 'Waiting' });
+  assert.deepEqual(bench.place.started, ['pod-1#1']);
+  await bench.turn();
+  assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1']);
+});
+
+test('members that cannot be read are waited for; none at all, or a task that nobody knows, is a failure', async () => {
+  const bench = new Bench();
+  bench.definition = { members: async () => unknown('no view yet') };
+  bench.create('parallel');
+  const waiting = await bench.turn();
+  assert.deepEqual(waiting.waitingFor, [{ reason: 'MembersUnknown', message: 'no view yet', subjects: [] }]);
+  bench.definition = { members: async () => known([]) };
+  assert.equal((await bench.turn()).state, 'ended');
+  assert.equal(bench.task?.status?.code, 'TASK_NO_MEMBERS');
+  const other = new Bench();
+  other.isKnown = false;
+  other.create('parallel');
+  assert.equal((await other.turn()).state, 'ended');
+  assert.equal(other.task?.status?.code, 'TASK_UNKNOWN');
+});
+
+test('shutdown stops what runs here and leaves the task as it is', async () => {
+  const bench = new Bench();
+  bench.create('sequential');
+  await bench.turn();
+  const before = bench.writes.length;
+  await bench.runner[Symbol.asyncDispose]();
+  assert.equal(bench.writes.length, before);
+  assert.equal(bench.task?.status?.phase, 'Running');
+});
+
+test('names are ordered with their numbers by value', () => {
+  const names = ['b-1', 'a-10', 'a-9', 'a', 'a-9-x', 'a-09'];
+  assert.deepEqual(names.sort(compareNames), ['a', 'a-09', 'a-9', 'a-9-x', 'a-10', 'b-1']);
+});
