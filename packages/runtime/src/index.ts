@@ -2,15 +2,28 @@
 export { type BackoffOptions, backoffMs, queueBackoff, reflectorBackoff } from './backoff/backoff.ts';
 export {
   type Command,
+  type DoneCheck,
   done,
+  doneThen,
   failed,
   type Handle,
+  type HandlerOutcome,
   type InFlight,
   type Outcome,
   type Progress,
+  type Run,
   stale,
 } from './command/command.ts';
-export { type AnyHandler, type Executor, type Handler, isHandle, localExecutor } from './command/executor.ts';
+export {
+  type AnyHandler,
+  type Executor,
+  type Handler,
+  isHandle,
+  type LocalExecutor,
+  type LocalExecutorOptions,
+  localExecutor,
+} from './command/executor.ts';
+export { type Ended, Flights } from './command/flights.ts';
 export { canonicalJson, digest } from './digest/digest.ts';
 export { asReeveError, type ErrorCatalog, type ErrorDescription, ReeveError, runtimeErrors } from './errors/errors.ts';
 export { type Known, type Knowledge, known, type Unknown, unknown, valueOf } from './plan/known.ts';
@@ -39,6 +52,15 @@ export { Gate, type GateClock } from './cache/gate.ts';
 export type { IndexFunction } from './cache/indexes.ts';
 export { type CacheScope, demandScope } from './cache/scope.ts';
 export { type DeepReadonly, keyOf, type Metadata, type Resource, type ResourceEvent } from './resource/resource.ts';
+export { Newest } from './resource/newest.ts';
+export {
+  type KubeResource,
+  type ObjectClient,
+  type ObjectMetadata,
+  type Objects,
+  type Written,
+  written,
+} from './resource/objects.ts';
 export { compareVersions, hasReached, isComparable } from './resource/version.ts';
 export {
   type Abortable,
@@ -67,3 +89,58 @@ export { Observer, type ObserverOptions, type ObserverPorts } from './observer/o
 export { Observers } from './observer/observers.ts';
 export { Cancelled, type CancelReason } from './worker/cancelled.ts';
 export { type Work, type WorkerOptions, Workers } from './worker/workers.ts';
+export {
+  type Candidate,
+  HISTORY_LIMIT,
+  type Operation,
+  type OperationClass,
+  type OperationOutcome,
+  type OperationStatus,
+  operationClasses,
+  type PastOperation,
+  type Trigger,
+} from './operation/operation.ts';
+export { Ledger, type LedgerOptions, type LedgerResource } from './operation/ledger.ts';
+export { compareCandidates, type Decision, decideOperation, pickNext } from './operation/pick.ts';
+export { type ClusterTurn, type OperationTurn, type OperationWork, operationTurn } from './operation/turn.ts';
+export { finalizerHold, type TaskHold } from './task/hold.ts';
+export { type TaskContext, type TaskRef, TaskRunner, type TaskRunnerOptions, type TaskTurn } from './task/runner.ts';
+export {
+  isDeleting,
+  isEnded,
+  type PodPhase,
+  type TaskClass,
+  type TaskDefinition,
+  type TaskMember,
+  type TaskPhase,
+  type TaskPod,
+  type TaskResource,
+  type TaskStatus,
+} from './task/task.ts';
+export {
+  type Column,
+  crdOf,
+  type Kind,
+  type KindDescription,
+  type KindObject,
+  kind,
+  type ObjectOf,
+} from './schema/kind.ts';
+export * as schema from './schema/schema.ts';
+export { toYaml } from './schema/yaml.ts';
+export { Agent, type AgentOptions, type AgentPorts } from './agent/agent.ts';
+export { MemberOrders, type MemberOrdersOptions, type MemberRef } from './agent/executor.ts';
+export { type LeaseClient, type LeaseObject, LeaseWatch, leaseNameOf, MemberLease } from './agent/lease.ts';
+export {
+  isReportCurrent,
+  type Member,
+  type MemberStatus,
+  memberKind,
+  MOST_ORDERS,
+  MOST_REPORT_BYTES,
+  type Order,
+  type OrderPhase,
+  type OrderResult,
+} from './agent/member.ts';
+export { AGENT_ACCOUNT, hostAgentRights, memberWritePolicy, podAgentRights } from './agent/policy.ts';
+export type { NodeView } from './agent/report.ts';

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { done, type Outcome } from '../command/command.ts';
+import { isHandle, localExecutor } from '../command/executor.ts';
+import { executorScenarios, type Stage } from '../command/scenarios-testing.ts';
+import { settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { Cancelled } from '../worker/cancelled.ts';
+import { Field, order } from './agent-testing.ts';
+import { MOST_ORDERS } from './member.ts';
+
+const here: Stage = async (handlers, world) => {
+  const clock = new VirtualClock();
+  world.clock = clock;
+  return { executor: localExecutor(handlers, world), clock, close: async () => undefined };
+};
+
+const there: Stage = async (handlers, world) => {
+  const field = new Field();
+  world.clock = field.clock;
+  await field.follow();
+  await field.agent(handlers, world);
+  const executor = field.orders.executor({ namespace: 'ns', name: 'pod-0', podUid: 'pod-uid' });
+  return { executor, clock: field.clock, close: () => field.close() };
+};
+
+for (const [place, stage] of Object.entries({ 'in this process': here, 'through a member': there })) {
+  describe(`an executor ${place}`, () => {
+    for (const { name, run } of executorScenarios) test(name, () => run(stage));
+  });
+}
+
+const command = { type: 'say', why: 'test', word: 'hello' };
+const never = new AbortController().signal;
+const run = { id: 'task.pod-0', attempt: 1 };
+const ref = { namespace: 'ns', name: 'pod-0', podUid: 'pod-uid' };
+
+test('a run that an earlier manager started is found again, and not repeated', async () => {
+  const field = new Field();
+  await field.follow();
+  let runs = 0;
+  await field.agent([{ type: 'say', run: async () => (runs++, done) }], undefined);
+  const first = await field.orders.executor(ref).start(command, never, run);
+  assert.ok(isHandle<Outcome>(first));
+  await field.clock.advance(1_000);
+  assert.deepEqual(await first.settled, done);
+  field.manager(); // the next one knows nothing but the API
+  const next = await field.orders.executor(ref).start(command, never, run);
+  assert.ok(isHandle<Outcome>(next));
+  assert.deepEqual(await next.settled, done);
+  assert.equal(runs, 1);
+  await field.orders.executor(ref).release?.(run.id, never);
+  await field.clock.advance(2_000);
+  assert.deepEqual(field.member.spec.orders, []);
+  assert.deepEqual(field.results, []);
+  await field.close();
+});
+
+test('a manager that ends leaves its orders alone', async () => {
+  const field = new Field();
+  const stop = new AbortController();
+  const handle = await field.orders.executor(ref).start(command, stop.signal, run);
+  stop.abort(new Cancelled('shutdown', 'ns/c'));
+  assert.ok(isHandle<Outcome>(handle) && (await handle.settled).status === 'failed');
+  assert.equal(field.member.spec.orders?.[0]?.cancel, undefined);
+});
+
+test('no more than eight orders are open; the ninth is told to come back', async () => {
+  const field = new Field();
+  const orders = Array.from({ length: MOST_ORDERS }, (_, i) => order(`o${i}`));
+  field.write({ orders });
+  const result = await field.orders.executor(ref).start(command, never, run);
+  assert.ok(!isHandle<Outcome>(result) && result.status === 'stale');
+  assert.equal(field.member.spec.orders?.length, MOST_ORDERS);
+});
+
+test('an order for a pod is void for its successor, and for a member that is not there', async () => {
+  const field = new Field();
+  await field.follow();
+  const handle = await field.orders.executor(ref).start(command, never, run);
+  assert.ok(isHandle<Outcome>(handle));
+  field.write({ pod: { name: 'pod-0', uid: 'successor' } });
+  await settled();
+  const replaced = { status: 'failed', code: 'ORDER_POD_REPLACED', message: 'member pod-0 is another pod now' };
+  assert.deepEqual(await handle.settled, replaced);
+  assert.deepEqual(await field.orders.executor(ref).start(command, never, { id: 'x', attempt: 1 }), replaced);
+  const nobody = await field.orders.executor({ ...ref, name: 'pod-7' }).start(command, never, run);
+  assert.ok(!isHandle<Outcome>(nobody) && nobody.status === 'stale');
+  await field.close();
+});
+
+test('withdrawing waits until the order is still, and makes one that is on its way too late', async () => {
+  const field = new Field();
+  await field.follow();
+  const before = field.member;
+  await field.orders.executor(ref).withdraw?.('not-there-yet', never);
+  assert.throws(
+    () =>
+      field.model.update('members', 'ns/pod-0', {
+        ...before,
+        spec: { ...before.spec, orders: [order('not-there-yet')] },
+      }),
+    /modified/,
+  );
+  // An earlier manager's order, carried out by an agent that takes two seconds to stop.
+  field.write({ orders: [order('old')] });
+  const stopped: string[] = [];
+  await field.agent(
+    [
+      {
+        type: 'say',
+        run: async (_command: never, _context: unknown, signal: AbortSignal) => {
+          const ended = Promise.withResolvers<Outcome>();
+          signal.addEventListener('abort', () => {
+            void field.clock.sleep(2_000).then(() => {
+              stopped.push('still');
+              ended.resolve({ status: 'failed', code: 'STOPPED', message: '' });
+            });
+          });
+          return { progress: () => undefined, settled: ended.promise };
+        },
+      },
+    ],
+    undefined,
+  );
+  assert.deepEqual(field.phases, ['old Started']);
+  let isOver = false;
+  const withdrawing = field.orders
+    .executor(ref)
+    .withdraw?.('old', never)
+    .then(() => {
+      isOver = true;
+    });
+  await field.clock.advance(1_500);
+  assert.equal(isOver, false);
+  await field.clock.advance(3_000);
+  await withdrawing;
+  assert.deepEqual(stopped, ['still']);
+  assert.deepEqual(field.phases, ['old Cancelled']);
+  await field.close();
+});
+
+test('orders that nobody wants any more are swept, and the others stay', async () => {
+  const field = new Field();
+  await field.follow();
+  let runs = 0;
+  await field.agent([{ type: 'say', run: async () => (runs++, done) }], undefined);
+  field.write({ orders: [order('wanted'), order('left-over')] });
+  await field.clock.advance(2_000);
+  await field.orders.sweep(ref, (id) => id === 'wanted', never);
+  assert.deepEqual(
+    field.member.spec.orders?.map(({ id }) => id),
+    ['wanted'],
+  );
+  await field.clock.advance(2_000);
+  assert.deepEqual(field.phases, ['wanted Done']);
+  assert.equal(runs, 2);
+  await field.close();
+});
