@@ -24,7 +24,9 @@ export const order = (id: string, more: Partial<Order> = {}): Order => ({
 export class Field {
   readonly clock = new VirtualClock();
   readonly model = new ApiModel([memberKind, leases], () => this.clock.now());
-  readonly server = new ApiServer(this.model);
+  /** Every request, also one that changed nothing. */
+  readonly requests: string[] = [];
+  readonly server = new ApiServer(this.model, { admit: (label) => void this.requests.push(label) });
   readonly writes: ApiWrite[] = [];
   orders: MemberOrders;
   facts: Record<string, unknown> = { role: 'primary' };

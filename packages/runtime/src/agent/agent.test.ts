@@ -34,8 +34,7 @@ const say: AnyHandler<Node> = {
   },
 };
 
-const statusWrites = ({ writes }: Field) =>
-  writes.filter(({ verb, plural }) => verb === 'status' && plural === 'members');
+const statusWrites = ({ requests }: Field) => requests.filter((label) => label === 'update status members');
 
 test('a report is written when it changes and not otherwise; the lease says that the agent lives', async () => {
   const field = new Field();

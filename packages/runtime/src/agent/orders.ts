@@ -88,7 +88,8 @@ function first(
 
 /** An attempt that was recorded. */
 function goOn(order: Order, before: OrderResult, memory: AgentMemory, turn: Todo): OrderResult {
-  if (isEndedResult(before)) return before;
+  // An attempt that is older than what was recorded is nothing to act on.
+  if (isEndedResult(before) || before.attempt !== order.attempt) return before;
   const key = orderKey(before);
   const outcome = memory.ended.get(key);
   if (outcome) return withOutcome(before, outcome);

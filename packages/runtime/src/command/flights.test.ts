@@ -15,6 +15,7 @@ function slowly(clock: VirtualClock) {
       if (type === 'short') return done;
       if (type === 'broken') throw new Error('no');
       const { promise, resolve } = Promise.withResolvers<Outcome>();
+      assert.ok(!running.has(type), `${type} is started once`);
       running.set(type, resolve);
       signal.addEventListener('abort', () => {
         void clock.sleep(100).then(() => resolve(failed('STOPPED', (signal.reason as Error).message)));
@@ -73,6 +74,7 @@ test('what is left when they are disposed is aborted with the reason and waited 
   await clock.advance(100);
   await over;
   flights.start('late', command('short'), executor);
+  await settled();
   assert.deepEqual(
     flights.collect().map(({ outcome }) => outcome),
     [failed('STOPPED', 'enough')],

@@ -40,6 +40,7 @@ export class Place {
       this.withdrawn.push(id.split('.')[1] ?? '');
     },
     release: async (id) => {
+      this.#runs.delete(id); // it remembers no longer: started again, it would run again
       this.released.push(id.split('.')[1] ?? '');
     },
   };
