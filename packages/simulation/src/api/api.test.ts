@@ -26,7 +26,8 @@ function setUp() {
     const answer = await transport({ method, path, ...(body && { body: JSON.stringify(body) }) });
     return { ...answer, object: JSON.parse(Buffer.from(answer.body as Uint8Array).toString()) as ApiObject };
   };
-  const create = (name: string, more: object = {}) => call('POST', PATH, { metadata: { name }, spec: { size: 1 }, ...more });
+  const create = (name: string, more: object = {}) =>
+    call('POST', PATH, { metadata: { name }, spec: { size: 1 }, ...more });
   return {
     model,
     server,
