@@ -83,7 +83,7 @@ export class Field {
     const changes = this.#client.resource(members, 'ns').watch({ sendInitialEvents: true, signal: this.#stop.signal });
     const following = (async () => {
       for await (const event of changes) {
-        if (event.type === 'DELETED') this.orders.gone('ns', event.object.metadata.name);
+        if (event.type === 'DELETED') this.orders.gone(event.object);
         else if (event.type !== 'BOOKMARK') this.orders.told(event.object);
       }
     })().catch(() => undefined);

@@ -139,15 +139,28 @@ test('after a crash the agent asks the world: done, not done or unknown, and beg
   }
 });
 
+test('an agent in a new pod is silent until its member says that it is the one', async () => {
+  const field = new Field();
+  const world = node();
+  field.write({ orders: [order('a')] });
+  await field.agent([say], world, { podUid: 'successor' });
+  await field.clock.advance(5_000);
+  assert.deepEqual([world.runs, field.member.status], [[], undefined]);
+  field.write({ pod: { name: 'pod-0', uid: 'successor' } });
+  await field.clock.advance(3_000);
+  assert.deepEqual(world.runs, ['a']);
+  await field.close();
+});
+
 test('a done-check that never answers is unknown after a while, and keeps nothing else waiting', async () => {
   const field = new Field();
   const world = node();
   const deaf: AnyHandler<Node> = { ...say, isDone: () => new Promise(() => undefined) };
-  const first = await field.agent([deaf], world, { place: 'pod-uid' });
+  const first = await field.agent([deaf], world, { podUid: 'pod-uid' });
   field.write({ orders: [order('hang')] });
   await field.clock.advance(2_000);
   first.kill();
-  await field.agent([deaf], world, { place: 'pod-uid' });
+  await field.agent([deaf], world, { podUid: 'pod-uid' });
   field.write({ orders: [order('hang'), order('b')] });
   await field.clock.advance(3_000);
   assert.deepEqual(field.phases, ['hang Started', 'b Done']);
@@ -228,12 +241,12 @@ test('a lease belongs to one life; another takes it when it has not been renewed
 test('an agent that was started again in the same pod takes over at once', async () => {
   const field = new Field();
   const world = node();
-  const first = await field.agent([say], world, { place: 'pod-uid' });
+  const first = await field.agent([say], world, { podUid: 'pod-uid' });
   field.write({ orders: [order('hang')] });
   await field.clock.advance(2_000);
   first.kill();
   world.check = 'done';
-  await field.agent([say], world, { place: 'pod-uid' });
+  await field.agent([say], world, { podUid: 'pod-uid' });
   await field.clock.advance(2_000);
   assert.deepEqual(field.phases, ['hang Done']);
   await field.close();

@@ -25,7 +25,9 @@ export interface AgentOptions {
   /** Of the member that this agent speaks for. */
   readonly name: string;
   readonly version: string;
-  /** See `MemberLeaseOptions.place`: the uid of the pod. */
+  /** The uid of the pod that it lives in, if it does: it speaks for no other pod of that name. */
+  readonly podUid?: string;
+  /** See `MemberLeaseOptions.place`. Default: the pod, which holds one agent at a time. */
   readonly place?: string;
   /** List and watch of this one member (by a field selector: it may see no other). */
   readonly source: ListWatch<Member>;
@@ -76,7 +78,7 @@ export class Agent {
       scope: { group, kind, namespace, fieldSelector: `metadata.name=${name}` },
     });
     this.#runs = new OrderRuns(ports.clock, options.executor, () => this.#nudge());
-    const { place } = options;
+    const place = options.place ?? options.podUid;
     this.#lease = new MemberLease(ports, options.leases, {
       member: name,
       life: this.life,
@@ -109,7 +111,7 @@ export class Agent {
   /** One look at the member, one write at most, then what follows from it. */
   async #turn(signal: AbortSignal): Promise<void> {
     const member = this.#member();
-    if (!member || !this.#lease.isHeld) return;
+    if (!member || !this.#lease.isHeld || !this.#isOurs(member)) return;
     this.#runs.collect();
     const { begun, ended, progress, checked } = this.#runs;
     const turn = judgeOrders(member, { life: this.life, begun, ended, progress, checked });
@@ -161,6 +163,12 @@ export class Agent {
     const { namespace, name } = this.#options;
     const cached = this.#cache.get(keyOf({ metadata: { namespace, name } })) as Member | undefined;
     return cached && this.#newest.of(cached);
+  }
+
+  /** The member of a pod that was replaced is not ours before the manager says so. */
+  #isOurs({ spec }: Member): boolean {
+    const { podUid } = this.#options;
+    return podUid === undefined || spec.pod?.uid === podUid;
   }
 
   #observer(): Observer<NodeView> {

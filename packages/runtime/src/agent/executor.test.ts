@@ -88,10 +88,37 @@ test('an order for a pod is void for its successor, and for a member that is not
   await field.close();
 });
 
+test('late news of a member that has a successor is no news', async () => {
+  const field = new Field();
+  const old = field.member;
+  field.model.delete('members', 'ns/pod-0');
+  field.model.create('members', 'ns/pod-0', { metadata: { name: 'pod-0', namespace: 'ns' }, spec: old.spec });
+  const handle = await field.orders.executor(ref).start(command, never, run);
+  assert.ok(isHandle<Outcome>(handle));
+  const ended: string[] = [];
+  void handle.settled.then(({ status }) => ended.push(status));
+  field.orders.told(old);
+  field.orders.gone(old);
+  await settled();
+  assert.deepEqual(ended, []);
+  field.orders.gone(field.member);
+  await settled();
+  assert.deepEqual(ended, ['stale']);
+});
+
 test('withdrawing waits until the order is still, and makes one that is on its way too late', async () => {
   const field = new Field();
   await field.follow();
+  field.write({ orders: [order('done')] });
+  field.model.update(
+    'members',
+    'ns/pod-0',
+    { ...field.member, status: { results: [{ id: 'done', attempt: 1, phase: 'Done', by: 'agent' }] } },
+    'status',
+  );
   const before = field.member;
+  await field.orders.executor(ref).withdraw?.('done', never);
+  assert.equal(field.member.metadata.resourceVersion, before.metadata.resourceVersion, 'it is still: nothing to write');
   await field.orders.executor(ref).withdraw?.('not-there-yet', never);
   assert.throws(
     () =>

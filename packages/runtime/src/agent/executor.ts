@@ -8,6 +8,7 @@ import { canonicalJson } from '../digest/digest.ts';
 import type { Ids } from '../ports/ports.ts';
 import { Newest } from '../resource/newest.ts';
 import { type Objects, type Written, written } from '../resource/objects.ts';
+import { isNewer } from '../resource/version.ts';
 import { Cancelled } from '../worker/cancelled.ts';
 import { isEndedResult, type Member, MOST_ORDERS, type Order, type OrderResult } from './member.ts';
 
@@ -74,15 +75,21 @@ export class MemberOrders {
 
   /** Call with every state of a member that list and watch bring; it is enough to see the last one. */
   told(member: Member): void {
-    const newest = this.#newest.keep(member);
-    this.#uids.set(keyOf(member.metadata), newest.metadata.uid ?? '');
+    const { uid = '', resourceVersion } = member.metadata;
+    const known = this.#known(member.metadata);
+    // Late news of a member that has a successor already.
+    if (known && known.metadata.uid !== uid && isNewer(known.metadata.resourceVersion, resourceVersion)) return;
+    this.#newest.keep(member);
+    this.#uids.set(keyOf(member.metadata), uid);
     for (const waiter of [...this.#waiters]) this.#judge(waiter);
   }
 
   /** The member is gone, and with it whatever was ordered. */
-  gone(namespace: string, name: string): void {
-    const key = keyOf({ namespace, name });
-    this.#newest.forget(this.#uids.get(key) ?? '');
+  gone({ metadata }: Member): void {
+    const { name, uid = '' } = metadata;
+    const key = keyOf(metadata);
+    this.#newest.forget(uid);
+    if (this.#uids.get(key) !== uid) return;
     this.#uids.delete(key);
     for (const waiter of [...this.#waiters]) {
       if (keyOf(waiter.ref) === key) waiter.settle(stale(`member ${name} is gone`));
@@ -154,9 +161,10 @@ export class MemberOrders {
   /** Marks an order as cancelled. The agent answers with its end, which settles whoever waits. */
   async #cancel(ref: MemberRef, id: string, signal: AbortSignal): Promise<Member | undefined> {
     await this.#read(ref, signal);
-    return this.#change(ref, signal, ({ orders = [], fence = 0 }) => {
+    return this.#change(ref, signal, ({ orders = [], fence = 0 }, member) => {
       const order = orders.find((one) => one.id === id);
-      if (order?.cancel) return {};
+      const result = order && resultOf(member, order);
+      if (order?.cancel || (result && isEndedResult(result))) return {};
       if (order) return { orders: orders.map((one) => (one === order ? { ...one, cancel: true } : one)) };
       // Not there yet: a write of ours, or of the process before us, may still be on its way. This one makes it too late.
       return { fence: fence + 1 };
@@ -205,7 +213,7 @@ export class MemberOrders {
     return undefined;
   }
 
-  #known(ref: MemberRef): Member | undefined {
+  #known(ref: { readonly namespace?: string; readonly name: string }): Member | undefined {
     return this.#newest.get(this.#uids.get(keyOf(ref)) ?? '');
   }
 

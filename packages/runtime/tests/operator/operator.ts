@@ -147,7 +147,7 @@ export class Operator {
       routeEvents(
         this.#reflect(this.#client.members, this.#members),
         (member, { change }) => {
-          if (change === 'removed') this.#orders.gone(NAMESPACE, member.metadata.name);
+          if (change === 'removed') this.#orders.gone(member as Member);
           else this.#orders.told(member as Member);
           return { queue: 'clusters', key: CLUSTER };
         },
