@@ -99,6 +99,7 @@ test('a failing step is tried again, not at once and not for ever; then the othe
   await settled();
   assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'failed', message: 'pod-1: no room' });
   assert.deepEqual(bench.phases, { 'pod-1': 'Failed', 'pod-2': 'Skipped', 'pod-10': 'Skipped' });
+  assert.deepEqual(bench.place.withdrawn.sort(), ['pod-1', 'pod-10', 'pod-2'], 'failed does not say that nothing runs');
 });
 
 test('with onFailure continue the others are worked on all the same', async () => {
@@ -265,6 +266,7 @@ test('a task gives way between two steps, and goes on where it was', async () =>
   bench.place.end('pod-1');
   await settled();
   assert.deepEqual(await yielding(), { state: 'yielded' });
+  assert.deepEqual(bench.place.withdrawn.sort(), ['pod-10', 'pod-2']);
   assert.deepEqual(bench.phases, { 'pod-1': 'Done', 'pod-2': 'Waiting', 'pod-10': 'Waiting' });
   assert.deepEqual(bench.place.started, ['pod-1#1']);
   await bench.turn();

@@ -182,11 +182,13 @@ export class Operator {
     return verdictOf(turn);
   }
 
-  #operate(key: string, { operation, mustYield, signal }: OperationWork): Promise<OperationTurn> {
+  async #operate(key: string, { operation, mustYield, signal }: OperationWork): Promise<OperationTurn> {
     const { kind, name, uid } = operation.trigger;
     if (kind === 'Cluster') return this.#resize(key, signal);
     const cached = this.#tasks.get(`${NAMESPACE}/${name}`) as Task | undefined;
-    return this.#runner.turn({ namespace: NAMESPACE, name, uid }, cached, { mustYield, signal });
+    const turn = await this.#runner.turn({ namespace: NAMESPACE, name, uid }, cached, { mustYield, signal });
+    this.#life.passes(turn.state === 'ended' ? `task ${turn.outcome}` : `task ${turn.state}`);
+    return turn;
   }
 
   /** One command, or the note that the size is reached. What follows is decided by the next look at the world. */

@@ -5,7 +5,7 @@ import { type CampaignResult, runSeeds } from '@reeve/simulation';
 import { findings } from './findings.ts';
 import { sampleScenario, type Through } from './scenario.ts';
 
-const SEEDS: Readonly<Record<Through, number>> = { process: 200, members: 100 };
+const SEEDS: Readonly<Record<Through, number>> = { process: 400, members: 150 };
 
 function struck({ coverage }: CampaignResult, accident: string): number {
   return coverage.labels().reduce((sum, label) => sum + coverage.count(label, accident), 0);
@@ -24,6 +24,10 @@ describe('the sample operator', () => {
         'update tasks',
         'pod.resize',
         'pod.begin clean',
+        'task done',
+        'task failed',
+        'task cancelled',
+        'task yielded',
       ];
       if (through === 'members') contacts.push('update members', 'update status members', 'update leases');
       else contacts.push('pod.withdraw');
