@@ -169,7 +169,7 @@ test('a done-check that never answers is unknown after a while, and keeps nothin
   await field.close();
 });
 
-test('orders of a manager of the past are refused', async () => {
+test('split brain: orders of a manager of the past are refused', async () => {
   const field = new Field();
   const world = node();
   await field.agent([say], world);

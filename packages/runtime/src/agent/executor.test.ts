@@ -88,7 +88,7 @@ test('an order for a pod is void for its successor, and for a member that is not
   await field.close();
 });
 
-test('late news of a member that has a successor is no news', async () => {
+test('uid reuse by name: late news of a member that has a successor is no news', async () => {
   const field = new Field();
   const old = field.member;
   field.model.delete('members', 'ns/pod-0');

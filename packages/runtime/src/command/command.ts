@@ -20,7 +20,7 @@ export interface Progress {
 }
 
 /**
- * How a command ended.
+ * How a command ended: nothing of it goes on any more. Who cannot know that (the answer to a start was lost) stops it first.
  * - `done`: its effect is in the world (also when it was there before);
  * - `stale`: the evidence no longer holds, nothing was changed: observe and plan again;
  * - `failed`: it tried; the world may be changed in part, which the next observation shows.

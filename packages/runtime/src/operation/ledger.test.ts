@@ -72,7 +72,7 @@ test('only its holder gives the lock back, an old view of the object does no har
   );
 });
 
-test('a lock is never taken on an object that is gone, or on its successor', async () => {
+test('uid reuse by name: a lock is never taken on an object that is gone, or on its successor', async () => {
   const { process, stored, model } = setUp();
   model.delete('clusters', 'ns/c');
   assert.equal(await process().take(stored, wish('a'), signal), undefined);

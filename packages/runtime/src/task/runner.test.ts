@@ -215,7 +215,7 @@ test('a task that was deleted while the operator was down is cancelled all the s
   assert.deepEqual(bench.place.started.length, 3, 'nothing was begun again');
 });
 
-test('a cancellation that fails is tried again, and the finalizer stays until it worked', async () => {
+test('finalizer leak: a cancellation that fails is tried again, and the finalizer stays until it worked', async () => {
   const bench = new Bench();
   bench.create('parallel');
   await bench.turn();
@@ -241,7 +241,7 @@ test('deleted before it began, a task is simply gone', async () => {
   assert.deepEqual(bench.place.started, []);
 });
 
-test('an old cache never makes a task begin again: what is written rests on the version that was read', async () => {
+test('stale read after own write: an old cache never makes a task begin again', async () => {
   const bench = new Bench();
   const fresh = bench.create('parallel');
   await bench.turn();

@@ -46,24 +46,32 @@ function step(type: Step['type']): Handler<Step, Context> {
       const before = await ask(command, context);
       if (before === 'done') return done;
       if (before === 'replaced') return failed('ORDER_POD_REPLACED', `${pod} is another pod`);
-      await contact(context, `pod.begin ${type}`, pod, () =>
-        context.world.begin(context.speaker, pod, uid, { verb: type, task }),
-      );
+      const { world, speaker } = context;
+      // An outcome says that nothing goes on: what may have begun is stopped first, also if only the answer was lost.
+      const still = (): Promise<void> =>
+        surely(context, () => contact(context, `pod.stop ${type}`, pod, () => world.stop(speaker, pod, uid, task)));
+      try {
+        await contact(context, `pod.begin ${type}`, pod, () => world.begin(speaker, pod, uid, { verb: type, task }));
+      } catch (error) {
+        await still();
+        throw error;
+      }
       let slices = 0;
       const work = async (): Promise<Outcome> => {
-        const { clock } = context.speaker.life.ports;
+        const { clock } = speaker.life.ports;
         try {
           for (; slices * SLICE_MS < STEP_MS; slices++) await clock.sleep(SLICE_MS, signal);
         } catch {
           await clock.sleep(STOP_MS);
-          await surely(context, () =>
-            contact(context, `pod.stop ${type}`, pod, () => context.world.stop(context.speaker, pod, uid, task)),
-          );
+          await still();
           return failed('STOPPED', 'it was stopped');
         }
-        await contact(context, `pod.finish ${type}`, pod, () =>
-          context.world.finish(context.speaker, pod, uid, `${type} ${task}`),
-        );
+        try {
+          await contact(context, `pod.finish ${type}`, pod, () => world.finish(speaker, pod, uid, `${type} ${task}`));
+        } catch (error) {
+          await still();
+          throw error;
+        }
         return done;
       };
       return { progress: () => ({ done: slices, total: STEP_MS / SLICE_MS, unit: 's' }), settled: work() };
