@@ -77,8 +77,36 @@ test('a node that cannot be read is reported as unknown, its facts as old', asyn
   await field.close();
 });
 
-test('a report of more than 2 KB is refused', () => {
+test('a report of more than 2 KB is refused, and the status says so instead of half a fact', async () => {
   assert.throws(() => reportOf({ facts: { view: 'x'.repeat(2_100) } }), { code: 'MEMBER_REPORT_SIZE' });
+  assert.throws(() => reportOf({ facts: {}, digest: 'x'.repeat(129) }), { code: 'MEMBER_REPORT_SIZE' });
+  const field = new Field();
+  field.facts = { view: 'x'.repeat(2_100) };
+  await field.agent([say], node());
+  assert.match(field.member.status?.report?.unknown ?? '', /the most is 2048/);
+  assert.equal(field.member.status?.report?.facts, undefined);
+  await field.close();
+});
+
+test('a member that is deleted takes what runs for it along', async () => {
+  const field = new Field();
+  const world = node();
+  const told: string[] = [];
+  const stoppable: AnyHandler<Node> = {
+    ...say,
+    run: (command, context, signal) => {
+      signal.addEventListener('abort', () => told.push('stopped'));
+      return say.run(command, context, signal);
+    },
+  };
+  await field.agent([stoppable], world);
+  field.write({ orders: [order('hang')] });
+  await field.clock.advance(2_000);
+  assert.deepEqual([world.runs, told], [['hang'], []]);
+  field.model.delete('members', 'ns/pod-0');
+  await field.clock.advance(1_000);
+  assert.deepEqual(told, ['stopped']);
+  await field.close();
 });
 
 test('an order is recorded before it is begun, and begun once per attempt', async () => {

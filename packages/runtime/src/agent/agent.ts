@@ -196,7 +196,10 @@ export class Agent {
 
   async #reflect(reflector: Reflector<Member>, signal: AbortSignal): Promise<void> {
     for await (const event of reflector.events(signal)) {
-      if (event.change === 'removed') this.#newest.forget(event.uid);
+      if (event.change === 'removed') {
+        this.#newest.forget(event.uid);
+        this.#runs.cancelAll(); // nobody wants it any more, and nobody could ever ask how it ended
+      }
       this.#nudge();
     }
   }

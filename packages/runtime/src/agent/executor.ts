@@ -107,7 +107,7 @@ export class MemberOrders {
       ...run,
       verb: type,
       arguments: rest,
-      deadlineSeconds: this.#options.deadlineSecondsOf?.(command) ?? DAY_SECONDS,
+      deadlineSeconds: Math.max(1, Math.ceil(this.#options.deadlineSecondsOf?.(command) ?? DAY_SECONDS)),
       lease: this.#options.lease(),
     };
     let problem: Outcome | undefined;

@@ -9,6 +9,7 @@ import { type KindObject, kind } from '../schema/kind.ts';
 export const MOST_ORDERS = 8;
 /** How large facts and digest of a report may be together, in bytes of JSON. */
 export const MOST_REPORT_BYTES = 2_048;
+export const MOST_DIGEST = 128;
 
 const name = { minLength: 1, maxLength: 253 };
 
@@ -79,14 +80,14 @@ const status = object({
   agent: optional(
     object({
       version: text({ maxLength: 63 }),
-      capabilities: list(text({ maxLength: 63 }), { maxItems: 64, description: 'The verbs it can carry out.' }),
+      capabilities: list(text({ maxLength: 63 }), { maxItems: 256, description: 'The verbs it can carry out.' }),
     }),
   ),
   report: optional(
     object({
       facts: optional(anything({ description: 'The node’s own facts.' })),
       digest: optional(
-        text({ maxLength: 128, description: 'Of its view of the others: fetched when digests disagree.' }),
+        text({ maxLength: MOST_DIGEST, description: 'Of its view of the others: fetched when digests disagree.' }),
       ),
       unknown: optional(
         text({ maxLength: 512, description: 'Why the node could not be read; facts are then old or absent.' }),

@@ -84,6 +84,13 @@ test('how it ended is in the result, in short', () => {
   }
 });
 
+test('progress is written as the schema takes it', () => {
+  const progress = { done: 1.4, total: Number.NaN, unit: 'u'.repeat(40), note: 'n'.repeat(300) };
+  const known = memory({ begun: new Set(['1:a']), progress: new Map([['1:a', progress]]) });
+  const [written] = judgeOrders(member([order('a')], [result('a')]), known).results;
+  assert.deepEqual(written?.progress, { done: 1, total: 0, unit: `${'u'.repeat(31)}…`, note: `${'n'.repeat(255)}…` });
+});
+
 test('an order is a command and back', () => {
   assert.deepEqual(commandOf(order('a')), { type: 'say', word: 'a', why: 'test' });
   assert.deepEqual(commandOf(order('a', { arguments: { type: 'evil' } })), { type: 'say', why: 'ordered' });

@@ -96,7 +96,7 @@ function goOn(order: Order, before: OrderResult, memory: AgentMemory, turn: Todo
   if (memory.begun.has(key)) {
     if (order.cancel) turn.stop.push(key);
     const progress = memory.progress.get(key);
-    return progress ? { ...before, progress } : before;
+    return progress ? { ...before, progress: fitting(progress) } : before;
   }
   if (before.by === memory.life) {
     if (order.cancel) return { ...before, phase: 'Cancelled', message: 'cancelled before it began' };
@@ -135,8 +135,19 @@ function withCheck(before: OrderResult, check: DoneCheck): OrderResult {
   return { ...before, phase: check === 'not-done' ? 'NotDone' : 'Unknown', message };
 }
 
-function short(text: string): string {
-  return text.length <= 512 ? text : `${text.slice(0, 511)}…`;
+/** What the schema does not take would make every further write of the status fail. */
+function fitting({ done, total, unit, note }: Progress): Progress {
+  const whole = (value: number) => (Number.isFinite(value) ? Math.round(value) : 0);
+  return {
+    done: whole(done),
+    total: whole(total),
+    unit: short(unit, 32),
+    ...(note !== undefined && { note: short(note, 256) }),
+  };
+}
+
+function short(text: string, most = 512): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
 /** What changed only in progress can wait: a status is not written for every percent. */

@@ -1,7 +1,7 @@
 /** What an agent reports of its node: small, and written only when it changes. */
 import { canonicalJson } from '../digest/digest.ts';
 import { ReeveError } from '../errors/errors.ts';
-import { type MemberStatus, MOST_REPORT_BYTES } from './member.ts';
+import { type MemberStatus, MOST_DIGEST, MOST_REPORT_BYTES } from './member.ts';
 
 /** What the agent saw. */
 export interface NodeView {
@@ -19,6 +19,9 @@ export function reportOf({ facts, digest }: NodeView): Report {
   const bytes = Buffer.byteLength(canonicalJson(report));
   if (bytes > MOST_REPORT_BYTES) {
     throw new ReeveError('MEMBER_REPORT_SIZE', `a report of ${bytes} bytes; the most is ${MOST_REPORT_BYTES}`);
+  }
+  if (digest !== undefined && digest.length > MOST_DIGEST) {
+    throw new ReeveError('MEMBER_REPORT_SIZE', `a digest of ${digest.length} characters; the most is ${MOST_DIGEST}`);
   }
   return report;
 }

@@ -35,8 +35,14 @@ export function simulated(life: Incarnation): Carrier {
     });
 }
 
-function lost(kind: string, label: string): Error {
+/** Refused connections and time-outs as the client tells them; half of the labels get a 500 instead, which may have happened or not. */
+function lost(kind: 'fail-before' | 'fail-after' | 'timeout', label: string): Error {
+  const message = `${kind} at ${label}`;
+  if (kind !== 'timeout' && label.length % 2 === 0) {
+    const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 500, reason: 'InternalError', message };
+    return Object.assign(new Error(message), { code: 'KUBE_SERVER_ERROR', subjects: [label], status });
+  }
   const code =
     kind === 'fail-before' ? 'KUBE_UNREACHABLE' : kind === 'timeout' ? 'KUBE_TIMEOUT' : 'KUBE_CONNECTION_LOST';
-  return Object.assign(new Error(`${kind} at ${label}`), { code, subjects: [label] });
+  return Object.assign(new Error(message), { code, subjects: [label] });
 }
