@@ -60,14 +60,17 @@ export function readMetadata(value: unknown, kind: string, version: string, unkn
 
 /** Go complains of the value within a map or list, not of the whole. */
 function wrongPart(value: unknown, shape: Shape, field: string): [string, string, string] {
-  const parts = shape === 'map' && isObject(value) ? Object.values(value) : Array.isArray(value) ? value : undefined;
-  const isPart =
-    parts !== undefined && (shape === 'map' ? isObject(value) : shape === 'strings' || shape === 'objects');
-  const wrong = isPart
-    ? parts.find((one) => (shape === 'objects' ? !isObject(one) : typeof one !== 'string'))
-    : undefined;
-  if (!isPart || wrong === undefined) return [goKind(value), field, goTypes[shape]];
+  const parts = partsOf(value, shape);
+  const wrong = parts?.find((one) => (shape === 'objects' ? !isObject(one) : typeof one !== 'string'));
+  if (wrong === undefined) return [goKind(value), field, goTypes[shape]];
   return [goKind(wrong), field, shape === 'objects' ? 'v1.OwnerReference' : 'string'];
+}
+
+function partsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
+  if (shape === 'map') return isObject(value) ? Object.values(value) : undefined;
+  return Array.isArray(value) && (shape === 'strings' || shape === 'objects')
+    ? (value as readonly unknown[])
+    : undefined;
 }
 
 const isEmpty = (value: unknown): boolean =>
