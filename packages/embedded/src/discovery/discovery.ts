@@ -34,15 +34,16 @@ function groupOf(kinds: readonly Kind[], group: string) {
 
 export function apiResources(registry: Registry, group: string, version: string): object {
   if (!registry.has(group, version)) throw noSuchPath();
-  const resources = registry.kinds
-    .filter((kind) => kind.group === group)
-    .flatMap((kind) => {
-      const found = kind.versions.find(({ name }) => name === version);
-      return found === undefined ? [] : resourcesOf(kind, found);
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const kinds = registry.kinds.filter((kind) => kind.group === group);
+  // Built-in groups are told in order, custom ones as they come.
+  const isCustom = kinds.every(({ custom }) => custom);
+  const resources = kinds.flatMap((kind) => {
+    const found = kind.versions.find(({ name }) => name === version);
+    return found === undefined ? [] : resourcesOf(kind, found);
+  });
+  const sorted = isCustom ? resources : resources.sort((a, b) => (a.name < b.name ? -1 : 1));
   const groupVersion = group === '' ? version : `${group}/${version}`;
-  return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion, resources };
+  return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion, resources: sorted };
 }
 
 function resourcesOf(kind: Kind, version: KindVersion) {

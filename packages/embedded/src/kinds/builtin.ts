@@ -1,9 +1,10 @@
 /** The built-in kinds that are served, as a table. docs/served.md is made from it. */
 import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
-import { dns1035Label, dnsLabel, pathSegment } from '../object/names.ts';
+import { dnsLabel, pathSegment } from '../object/names.ts';
 import { customResourceDefinitions } from './crd.ts';
 import {
   defaultBinding,
+  defaultEvent,
   defaultNamespace,
   defaultPriorityClass,
   defaultSecret,
@@ -13,7 +14,7 @@ import {
   defaultVolume,
   labelNamespace,
 } from './defaults/others.ts';
-import { defaultPod, qosClass } from './defaults/pods.ts';
+import { admitPod, defaultPod, qosClass } from './defaults/pods.ts';
 import {
   defaultClaim,
   defaultDeployment,
@@ -66,6 +67,7 @@ const core: readonly Kind[] = [
     },
     prepareUpdate(namespace, old, { subresource }) {
       if (subresource === '') namespace.spec = old.spec ?? {};
+      if (textsOf(objectOf(namespace.spec).finalizers).length === 0) namespace.spec = {};
       labelNamespace(namespace);
     },
     beginDelete(namespace, now) {
@@ -99,6 +101,7 @@ const core: readonly Kind[] = [
     statusKeeps: ['ownerReferences'],
     defaults: defaultPod,
     prepareCreate(pod) {
+      admitPod(pod);
       pod.status = { phase: 'Pending', qosClass: qosClass(pod) };
     },
     prepareUpdate(pod, old, { subresource }) {
@@ -121,7 +124,7 @@ const core: readonly Kind[] = [
     categories: ['all'],
     version: { status: true, fields: ['spec.clusterIP', 'spec.type'] },
     registryPath: 'services/specs',
-    nameRule: dns1035Label,
+    nameRule: dnsLabel,
     createOnUpdate: true,
     returnsDeleted: true,
     defaults: defaultService,
@@ -146,7 +149,9 @@ const core: readonly Kind[] = [
     version: { status: true },
     returnsDeleted: true,
     defaults: defaultVolume,
-    prepareCreate: reset(() => ({ phase: 'Pending' })),
+    prepareCreate(volume, { now }) {
+      volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
+    },
   }),
   builtin('', {
     plural: 'persistentvolumeclaims',
@@ -162,6 +167,7 @@ const core: readonly Kind[] = [
     kind: 'Event',
     shortNames: ['ev'],
     version: { fields: EVENT_FIELDS },
+    defaults: defaultEvent,
     createOnUpdate: true,
     dependents: 'unsupported',
   }),
@@ -193,7 +199,7 @@ const others: readonly Kind[] = [
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
     defaults: defaultStatefulSet,
-    prepareCreate: reset(),
+    prepareCreate: reset(() => ({ replicas: 0, availableReplicas: 0 })),
   }),
   builtin('apps', {
     plural: 'deployments',
@@ -214,7 +220,7 @@ const others: readonly Kind[] = [
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
     defaults: defaultReplicaSet,
-    prepareCreate: reset(),
+    prepareCreate: reset(() => ({ replicas: 0 })),
   }),
   builtin('apps', { plural: 'controllerrevisions', kind: 'ControllerRevision' }),
   builtin('batch', {
@@ -224,6 +230,8 @@ const others: readonly Kind[] = [
     version: { status: true, fields: ['status.successful'] },
     generation: 'spec',
     dependents: 'orphan',
+    warnDelete:
+      'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
     fieldProblem: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
     defaults: defaultJob,
     prepareCreate(job) {
@@ -250,7 +258,7 @@ const others: readonly Kind[] = [
     version: { status: true },
     unconditionalUpdate: false,
     generation: 'spec',
-    prepareCreate: reset(),
+    prepareCreate: reset(() => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 })),
   }),
   builtin('scheduling.k8s.io', {
     plural: 'priorityclasses',

@@ -3,7 +3,6 @@ import { type Draft, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsSubdomain } from '../object/names.ts';
 import { isEstablished } from './crd.ts';
 import { each, maybe } from './defaults/fill.ts';
-import { ALL_VERBS } from './describe.ts';
 import type { Kind, KindVersion, ObjectRules } from './kind.ts';
 
 /** Makes the rules of one version of a custom kind: schema, defaults, CEL. Undefined: anything goes. */
@@ -26,7 +25,8 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
     namespaced: spec.scope === 'Namespaced',
     shortNames: textsOf(names.shortNames),
     categories: textsOf(names.categories),
-    verbs: ALL_VERBS,
+    // In this order the real server tells them.
+    verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
     versions: versions
       .map((version): KindVersion => {
         const subresources = objectOf(version.subresources);

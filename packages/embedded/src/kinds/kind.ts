@@ -102,6 +102,8 @@ export interface Kind {
   validate?(object: Draft, old: Draft | undefined): readonly FieldError[];
   /** Seconds of grace for a deletion; undefined: this kind is not deleted gracefully. */
   grace?(object: Draft, wanted: number | undefined): number | undefined;
+  /** Told to whoever deletes without saying what shall become of dependents. */
+  readonly warnDelete?: string;
   /** Why an object may not be deleted at all. */
   refuseDelete?(name: string): string | undefined;
   /** The first deletion marks the object in a way of its own and leaves it there. */

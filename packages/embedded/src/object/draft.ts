@@ -60,11 +60,14 @@ export function isSame(a: Json | undefined, b: Json | undefined): boolean {
 
 /**
  * What the store keeps of an object: its JSON without the opening brace, kind and version. They are put before it when
- * it is sent, as the version asks for, so that lists and watches are made of ready texts.
+ * it is sent, as the version asks for, so that lists and watches are made of ready texts. Without a version it is one
+ * that was never stored.
  */
 export function bodyOf(object: Draft, resourceVersion: string): string {
   const { apiVersion: _version, kind: _kind, metadata, ...rest } = object;
-  return stringifyJson({ metadata: { ...metadata, resourceVersion }, ...rest }).slice(1);
+  const { resourceVersion: _old, ...others } = metadata;
+  const versioned = resourceVersion === '' ? others : { ...others, resourceVersion };
+  return stringifyJson({ metadata: versioned, ...rest }).slice(1);
 }
 
 /** A run of digits that a double may not hold; then the exact way is taken. */

@@ -5,6 +5,7 @@ import { dnsLabel, labelValueProblems, type NameRule, qualifiedName } from './na
 import { isObject, isSame, type JsonObject, numberOf, objectOf, textOf, textsOf } from './draft.ts';
 
 const MOST_ANNOTATIONS = 256 * 1024;
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
 const IMMUTABLE = 'field is immutable';
 
 type Shape = 'string' | 'number' | 'map' | 'strings' | 'objects';
@@ -49,11 +50,27 @@ export function readMetadata(value: unknown, kind: string, version: string, unkn
   for (const [field, given] of Object.entries(value)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined) unknown.push(`metadata.${field}`);
-    else if (given === null || given === '' || isEmpty(given)) continue;
-    else if (hasShape(given, shape)) metadata[field] = shape === 'map' ? withoutNulls(given as JsonObject) : given;
-    else refuse(shape === 'map' && isObject(given) ? 'non-string' : goKind(given), `metadata.${field}`, goTypes[shape]);
+    else if (given === null) continue;
+    else if (!hasShape(given, shape)) refuse(...wrongPart(given, shape, `metadata.${field}`));
+    else if (given !== '' && !isEmpty(given))
+      metadata[field] = shape === 'map' ? withoutNulls(given as JsonObject) : given;
   }
   return metadata;
+}
+
+/** Go complains of the value within a map or list, not of the whole. */
+function wrongPart(value: unknown, shape: Shape, field: string): [string, string, string] {
+  const parts = partsOf(value, shape);
+  const wrong = parts?.find((one) => (shape === 'objects' ? !isObject(one) : typeof one !== 'string'));
+  if (wrong === undefined) return [goKind(value), field, goTypes[shape]];
+  return [goKind(wrong), field, shape === 'objects' ? 'v1.OwnerReference' : 'string'];
+}
+
+function partsOf(value: unknown, shape: Shape): readonly unknown[] | undefined {
+  if (shape === 'map') return isObject(value) ? Object.values(value) : undefined;
+  return Array.isArray(value) && (shape === 'strings' || shape === 'objects')
+    ? (value as readonly unknown[])
+    : undefined;
 }
 
 const isEmpty = (value: unknown): boolean =>
@@ -124,23 +141,34 @@ function validateOwners(metadata: JsonObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   const owners = Array.isArray(metadata.ownerReferences) ? metadata.ownerReferences.map(objectOf) : [];
   let controller: string | undefined;
-  owners.forEach((owner, index) => {
-    const field = `metadata.ownerReferences[${index}]`;
+  const field = 'metadata.ownerReferences';
+  for (const owner of owners) {
     for (const part of ['apiVersion', 'kind', 'name', 'uid']) {
-      if (textOf(owner[part]) === '') errors.push(required(`${field}.${part}`, 'must not be empty'));
+      const detail = part === 'apiVersion' ? 'version must not be empty' : 'must not be empty';
+      if (textOf(owner[part]) === '') errors.push(invalid(`${field}.${part}`, '', detail));
     }
     if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
       errors.push(invalid(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
     }
-    if (owner.controller !== true) return;
+    if (owner.controller !== true) continue;
     const name = `${textOf(owner.kind)}/${textOf(owner.name)}`;
     if (controller === undefined) controller = name;
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.push(invalid('metadata.ownerReferences', metadata.ownerReferences, detail));
+      errors.push(invalid(field, metadata.ownerReferences, detail));
     }
-  });
+  }
   return errors;
+}
+
+/** Built-in kinds take no finalizers without a domain but these. */
+export function validateFinalizerNames(metadata: JsonObject): readonly FieldError[] {
+  const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+  return textsOf(metadata.finalizers).flatMap((one, index) =>
+    one.includes('/') || STANDARD_FINALIZERS.includes(one)
+      ? []
+      : [invalid(`metadata.finalizers[${index}]`, one, detail)],
+  );
 }
 
 function validateFinalizers(metadata: JsonObject): readonly FieldError[] {

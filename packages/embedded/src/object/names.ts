@@ -15,7 +15,7 @@ const isLabelValue = new RegExp(`^${labelValue}$`);
 const ALNUM_ENDS = 'must start and end with an alphanumeric character';
 const QUALIFIED_TEXT = `must consist of alphanumeric characters, '-', '_' or '.', and ${ALNUM_ENDS}`;
 
-const tooLong = (most: number): string => `must be no more than ${most} bytes`;
+const tooLong = (most: number): string => `must be no more than ${most} characters`;
 const breaks = (rule: string, regex: string, ...examples: readonly string[]): string =>
   `${rule} (e.g. ${examples.map((one) => `'${one}'`).join(',  or ')}, regex used for validation is '${regex}')`;
 const bytes = (text: string): number => Buffer.byteLength(text);

@@ -20,12 +20,12 @@ export async function createObject(
   const { kind } = target.served;
   const { object, unknown } = decodeObject(text, target.served);
   const warnings = judgeUnknown({ object, unknown }, target, options);
-  if (kind.terminating) {
-    const message = 'create not allowed while custom resource definition is terminating';
-    throw new Refusal(405, 'MethodNotAllowed', message, { group: kind.group, kind: kind.plural });
-  }
   settleNamespace(object.metadata, target);
   refuseInNamespace(context, target, object);
+  if (kind.terminating) {
+    const why = 'create not allowed while custom resource definition is terminating';
+    throw forbiddenRequest(kind, textOf(object.metadata.name), why);
+  }
   const base = textOf(object.metadata.generateName);
   const generates = textOf(object.metadata.name) === '' && base !== '';
   for (let attempt = 1; ; attempt++) {

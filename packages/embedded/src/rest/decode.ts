@@ -1,9 +1,10 @@
 /** What a client sent, as an object of the kind that its path names. */
 import { isKubeError, type Json, parseJson } from '@reeve/kube';
 import type { Served } from '../kinds/registry.ts';
-import { type Draft, isObject, textOf } from '../object/draft.ts';
+import { type Draft, isObject, objectOf, textOf } from '../object/draft.ts';
 import { readMetadata } from '../object/metadata.ts';
-import { badRequest } from '../status/refusal.ts';
+import { invalid } from '../status/field-error.ts';
+import { badRequest, invalidObject } from '../status/refusal.ts';
 
 /** As much of a body as a complaint shows. */
 const SHOWN = 30;
@@ -41,11 +42,30 @@ export function decodeValue(value: Json, served: Served): Decoded {
   return completed(checkedObject(value, served), served);
 }
 
-function readText(text: string, { kind }: Served): Json {
-  return parseText(text, (why) => {
-    const shown = Buffer.from(text).subarray(0, SHOWN).toString('hex') + (text.length > SHOWN ? ' ...' : '');
-    return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown})`);
-  });
+const NO_KIND = "couldn't get version/kind; json parse error: ";
+
+function readText(text: string, served: Served): Json {
+  const value = parseText(text, (why) => unrecognized(`${NO_KIND}${goProblem(why)}`, text, served));
+  if (value === null && !served.kind.custom) return {};
+  if (isObject(value)) return value;
+  const type =
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+  throw unrecognized(`${NO_KIND}json: cannot unmarshal ${goKind(value)} into Go value of type ${type}`, text, served);
+}
+
+/** A text that breaks off is named as Go names it; what else is broken, in our parser's words. */
+const goProblem = (why: string): string =>
+  /the end at line|without an end/.test(why) ? 'unexpected end of JSON input' : why;
+
+const goKind = (value: Json): string =>
+  Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+
+function unrecognized(why: string, text: string, { kind }: Served): Error {
+  const more = text.length > SHOWN ? ' ...' : '';
+  const start = text.slice(0, SHOWN);
+  const shown =
+    text === '' ? '<empty>' : text.startsWith('{') ? start + more : Buffer.from(start).toString('hex') + more;
+  return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown})`);
 }
 
 /** Pruned and with its defaults. */
@@ -58,25 +78,35 @@ export function completed({ object, unknown }: Decoded, { kind, version }: Serve
 
 function checkedObject(value: Json, served: Served, text = ''): Decoded {
   const { kind, version, apiVersion } = served;
-  if (!isObject(value)) {
-    throw badRequest(
-      `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go value of type map`,
-    );
-  }
+  if (!isObject(value))
+    throw badRequest(`json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`);
   const givenKind = textOf(value.kind);
   const givenVersion = textOf(value.apiVersion);
-  if (kind.custom && givenKind === '') throw badRequest(`Object 'Kind' is missing in '${text.slice(0, 200)}'`);
-  if (givenVersion !== '' && givenVersion !== apiVersion) {
-    throw badRequest(
-      `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`,
-    );
-  }
-  if (givenKind !== '' && givenKind !== kind.kind) {
-    throw badRequest(
-      `${givenKind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind.kind}: the kind in the data (${givenKind}) does not match the expected kind (${kind.kind})`,
-    );
-  }
+  if (kind.custom) {
+    if (givenKind === '') throw unrecognized(`Object 'Kind' is missing in '${text}'`, text, served);
+    if (givenVersion !== '' && givenVersion !== apiVersion) {
+      const problem = `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`;
+      throw badRequest(problem);
+    }
+    if (givenKind !== kind.kind) {
+      const name = textOf(objectOf(value.metadata).name);
+      const error = invalid('kind', givenKind, `must be ${kind.kind}`);
+      throw invalidObject({ group: kind.group, kind: givenKind }, name, [error]);
+    }
+  } else refuseOther(givenKind || kind.kind, givenVersion || apiVersion, served);
   const unknown: string[] = [];
   const metadata = readMetadata(value.metadata, kind.kind, version.name, unknown);
   return { object: { ...value, apiVersion, kind: kind.kind, metadata }, unknown };
+}
+
+/** In the words of a server that has Go types for its kinds. */
+function refuseOther(givenKind: string, givenVersion: string, { kind, version, apiVersion }: Served): void {
+  if (givenKind === kind.kind && givenVersion === apiVersion) return;
+  const packageOf = (group: string): string => (group === '' ? 'core' : (group.split('.', 1)[0] as string));
+  const why =
+    givenVersion === apiVersion
+      ? `converting (${version.name}.${givenKind}) to (${packageOf(kind.group)}.${kind.kind}): unknown conversion`
+      : `no kind ${JSON.stringify(givenKind)} is registered for version ${JSON.stringify(givenVersion)} in scheme "pkg/runtime/scheme.go:111"`;
+  const name = givenVersion.slice(givenVersion.lastIndexOf('/') + 1);
+  throw badRequest(`${givenKind} in version ${JSON.stringify(name)} cannot be handled as a ${kind.kind}: ${why}`);
 }

@@ -90,7 +90,7 @@ test('what shall become of dependents is written down for the garbage collector'
 });
 
 test('a pod on a node gets its grace, which can only be shortened', async () => {
-  const { of, clock } = await openServer();
+  const { of, clock, store } = await openServer();
   await of(pods).create({ metadata: { name: 'p' }, spec: { ...podSpec, nodeName: 'n' } });
   const going = (await of(pods).delete('p')) as AnyObject;
   assert.deepEqual(
@@ -106,9 +106,16 @@ test('a pod on a node gets its grace, which can only be shortened', async () => 
   assert.equal(now.kind, 'Pod');
   assert.equal(await of(pods).find('p'), undefined);
 
-  await of(pods).create({ metadata: { name: 'q' }, spec: podSpec });
-  await of(pods).delete('q');
+  // Without grace it is marked and gone in one request; those who watch see both.
+  const made = await of(pods).create({ metadata: { name: 'q' }, spec: podSpec });
+  const before = store.revision;
+  const gone = (await of(pods).delete('q')) as AnyObject;
   assert.equal(await of(pods).find('q'), undefined);
+  assert.equal(gone.metadata.uid, made.metadata.uid);
+  assert.deepEqual(
+    store.since('pods', before).map(({ deleted }) => deleted),
+    [false, true],
+  );
 });
 
 test('a collection is deleted as selected', async () => {

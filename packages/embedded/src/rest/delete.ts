@@ -62,7 +62,10 @@ function fromBody(text: string): JsonObject {
   if (!isObject(value)) throw badRequest('decoded object cannot be converted to DeleteOptions');
   const kind = textOf(value.kind);
   if (kind !== '' && kind !== 'DeleteOptions') {
-    throw badRequest('decoded object cannot be converted to DeleteOptions');
+    const version = textOf(value.apiVersion) || 'meta.k8s.io/v1';
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`,
+    );
   }
   return value;
 }
@@ -89,34 +92,60 @@ export async function deleteObject(context: Context, target: Target, options: De
   const immortal = kind.refuseDelete?.(name);
   if (immortal !== undefined) throw forbiddenRequest(kind, name, immortal);
   let outcome: Outcome = { code: 200, text: '', warnings: [] };
-  await context.store.write(keyOf(target), (current, revision): Decision => {
+  const says = options.propagation ?? options.orphanDependents;
+  let fading: string | undefined;
+  const first = context.store.write(keyOf(target), (current, revision): Decision => {
     if (current === undefined) throw notFound(kind, name);
     const old = draftFor(served, current);
     refusePreconditions(old, target, options);
     const object = draftFor(served, current);
-    const stays = mark(object, target, context, options);
+    const fate = mark(object, target, context, options);
+    const stays = fate !== 'goes';
+    if (fate === 'fades' && !options.dryRun) fading = textOf(object.metadata.uid);
     const stored = version.conversion?.toStored(object) ?? object;
     const isChanged = !stays || !isSame(object, old);
     const shownVersion = isChanged && !options.dryRun ? String(revision) : textOf(old.metadata.resourceVersion);
     outcome = {
-      code: stays && options.orphanDependents === false ? 202 : 200,
+      code: fate === 'stays' && options.orphanDependents === false ? 202 : 200,
       text:
         stays || kind.returnsDeleted
           ? textFor(served, { body: bodyOf(stored, shownVersion) })
           : doneStatus(target, object),
-      warnings: [],
+      warnings: kind.warnDelete && says === undefined ? [kind.warnDelete] : [],
     };
     if (options.dryRun || !isChanged) return { type: 'keep' };
     // Without grace there is no state in between: it goes as it was.
-    const last = stays || kind.grace ? stored : (version.conversion?.toStored(old) ?? old);
+    const last = stays ? stored : (version.conversion?.toStored(old) ?? old);
     const body = bodyOf(last, String(revision));
     return { type: stays ? 'put' : 'delete', body, note: factsOf(served, last) };
   });
-  return outcome;
+  // Asked for before the first one is durable: nobody can come between them.
+  const second = fading === undefined ? undefined : remove(context, target, fading);
+  await first;
+  const text = await second;
+  return text === undefined ? outcome : { ...outcome, text };
 }
 
-/** Writes into the object that it is being deleted, and says whether it stays for now. */
-function mark(object: Draft, target: Target, context: Context, options: DeleteOptions): boolean {
+/** The second half of a deletion that was marked first. */
+async function remove(context: Context, target: Target, uid: string): Promise<string | undefined> {
+  const { served } = target;
+  let text: string | undefined;
+  await context.store.write(keyOf(target), (current, revision): Decision => {
+    const object = current && draftFor(served, current);
+    if (object === undefined || object.metadata.uid !== uid) return { type: 'keep' };
+    const stored = served.version.conversion?.toStored(object) ?? object;
+    const body = bodyOf(stored, String(revision));
+    text = textFor(served, { body });
+    return { type: 'delete', body, note: factsOf(served, stored) };
+  });
+  return text;
+}
+
+/** Stays: others have to let go of it first. Fades: it is marked once more before it goes, so that those who watch see it. */
+type Fate = 'stays' | 'fades' | 'goes';
+
+/** Writes into the object that it is being deleted, and says what becomes of it. */
+function mark(object: Draft, target: Target, context: Context, options: DeleteOptions): Fate {
   const { kind } = target.served;
   const { metadata } = object;
   const nowMs = context.clock.now();
@@ -124,20 +153,20 @@ function mark(object: Draft, target: Target, context: Context, options: DeleteOp
   if (kind.beginDelete && metadata.deletionTimestamp === undefined) {
     kind.beginDelete(object, now);
     if (kind.isHeld) settleDependents(object, target, options);
-    return true;
+    return 'stays';
   }
-  if (kind.isHeld?.(object)) return true;
+  if (kind.isHeld?.(object)) return 'stays';
   const grace = graceOf(object, target, nowMs, options);
-  if (grace === 'pending') return true;
+  if (grace === 'pending') return 'stays';
   settleDependents(object, target, options);
   const hasFinalizers = textsOf(metadata.finalizers).length > 0;
-  if (grace !== undefined) return hasFinalizers || grace > 0;
-  if (!hasFinalizers) return false;
+  if (grace !== undefined) return hasFinalizers || grace > 0 ? 'stays' : 'fades';
+  if (!hasFinalizers) return 'goes';
   if (metadata.deletionTimestamp === undefined) bumpGeneration(object);
   const before = Date.parse(textOf(metadata.deletionTimestamp));
   if (Number.isNaN(before) || before > nowMs) metadata.deletionTimestamp = now;
   metadata.deletionGracePeriodSeconds = 0;
-  return true;
+  return 'stays';
 }
 
 /** Seconds of grace that this request gives; undefined: no grace at all; pending: others gave less already. */
@@ -196,8 +225,14 @@ function bumpGeneration({ metadata }: Draft): void {
 function refusePreconditions(old: Draft, { served, name }: Target, { uid, resourceVersion }: DeleteOptions): void {
   const { kind } = served;
   const record = { uid: textOf(old.metadata.uid), version: textOf(old.metadata.resourceVersion) };
-  // Here the server says the kind where it says the plural elsewhere.
+  // Here the server says the kind where it says the plural elsewhere; but not where it looks first, in its own way.
   const of = { group: kind.group, plural: kind.kind };
+  const failed = (what: string, wanted: string, found: string): Error =>
+    conflict(kind, name, `Precondition failed: ${what} in precondition: ${wanted}, ${what} in object meta: ${found}`);
+  if (kind.beginDelete && uid !== undefined && uid !== record.uid) throw failed('UID', uid, record.uid);
+  if (kind.beginDelete && resourceVersion !== undefined && resourceVersion !== record.version) {
+    throw failed('ResourceVersion', resourceVersion, record.version);
+  }
   if (uid !== undefined && uid !== record.uid) {
     const why = `the UID in the precondition (${uid}) does not match the UID in record (${record.uid}). The object might have been deleted and then recreated`;
     throw conflict(of, name, why);

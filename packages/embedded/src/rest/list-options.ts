@@ -65,7 +65,7 @@ export function readSelection(query: URLSearchParams, { kind, version }: Served,
     if (kind.kind === 'Pod' && term.field === 'spec.host') return { ...term, field: 'spec.nodeName' };
     const known = [
       'metadata.name',
-      ...(kind.namespaced || !kind.custom ? ['metadata.namespace'] : []),
+      ...(kind.namespaced || (!kind.custom && version.fields.length === 0) ? ['metadata.namespace'] : []),
       ...version.fields,
     ];
     if (!known.includes(term.field)) throw badRequest(kind.fieldProblem(term.field));
@@ -122,9 +122,15 @@ function watchErrors({ match, continue: from, initialEvents }: Checked): readonl
 }
 
 /** A version as a number; beyond 2^53 it is too large for any store of ours, but still a version. */
-export function versionNumber(text: string): bigint {
+export function versionNumber(text: string, isList = false): bigint {
   if (text === '') return 0n;
   if (/^\d{1,19}$/.test(text)) return BigInt(text);
-  const error = invalid('resourceVersion', text, `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
-  throw new Refusal(400, 'BadRequest', `invalid resource version: resourceVersion: ${error.message}`);
+  const { field, message } = invalid('resourceVersion', text, parseProblem(text));
+  if (isList) throw badRequest(`invalid resource version: ${field}: ${message}`);
+  // Not a 400: the real server takes it for its own mistake.
+  throw new Refusal(500, '', `${field}: ${message}`);
 }
+
+/** How Go says that a text is no number. */
+export const parseProblem = (text: string): string =>
+  `strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`;

@@ -54,7 +54,10 @@ test('a page that is too old is gone, with a way to go on inconsistently', async
   const token = (gone as unknown as { metadata: { continue: string } }).metadata.continue;
   assert.deepEqual(namesOf(await of(configMaps).list({ continue: token })), ['b']);
   const broken = await refused(of(configMaps).list({ continue: 'nonsense' }));
-  assert.deepEqual([broken.code, broken.message?.startsWith('continue key is not valid')], [400, true]);
+  assert.deepEqual(
+    [broken.code, broken.message?.startsWith('invalid continue token: continue key is not valid')],
+    [400, true],
+  );
 });
 
 test('a list at a version is that state, a newer one, or a refusal', async () => {

@@ -34,7 +34,7 @@ test('what a client says of system fields is ignored on creation', async () => {
   assert.equal(made.metadata.generation, 1);
   assert.equal(made.metadata.deletionTimestamp, undefined);
   assert.equal(made.metadata.managedFields, undefined);
-  assert.deepEqual(made.status, {});
+  assert.deepEqual(made.status, { replicas: 0, availableReplicas: 0 });
 });
 
 test('an object that exists, or a name that is none, is refused in the server’s words', async () => {
@@ -314,6 +314,14 @@ test('pods get the defaults of the real server', async () => {
     securityContext: {},
     terminationGracePeriodSeconds: 30,
     enableServiceLinks: true,
+    priority: 0,
+    preemptionPolicy: 'PreemptLowerPriority',
+    tolerations: ['not-ready', 'unreachable'].map((why) => ({
+      key: `node.kubernetes.io/${why}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 300,
+    })),
   });
   assert.deepEqual(pod.status, { phase: 'Pending', qosClass: 'Burstable' });
 });

@@ -1,7 +1,7 @@
 /** What is done to every object before it is stored, whether it is new or changed. */
 import type { Kind } from '../kinds/kind.ts';
 import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
-import { keepMetadata, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
+import { keepMetadata, validateFinalizerNames, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { badRequest, conflict, invalidObject } from '../status/refusal.ts';
 import { type Context, type Target, timeText, type WriteOptions } from './context.ts';
@@ -56,6 +56,7 @@ export function prepareNew(decoded: Decoded, target: Target, context: Context, o
   const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
+    ...(kind.custom ? [] : validateFinalizerNames(ready.metadata)),
     ...(version.rules?.validate(ready) ?? []),
     ...(kind.validate?.(ready, undefined) ?? []),
   ]);
@@ -82,6 +83,8 @@ export function prepareChanged(
   const rules = version.rules;
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
+    // Twice, as the real server has them: once for all kinds, once more for each.
+    ...validateMetadataUpdate(ready.metadata, old.metadata),
     ...validateMetadataUpdate(ready.metadata, old.metadata),
     ...((isStatus ? rules?.validateStatusUpdate(ready, old) : rules?.validateUpdate(ready, old)) ?? []),
     ...(kind.validate?.(ready, old) ?? []),

@@ -18,8 +18,8 @@ export function getEntry(context: Context, target: Target, version: string): Ent
 }
 
 /** At least this version; the newest is always there. */
-export function refuseFuture({ store }: Context, version: string): void {
-  const wanted = versionNumber(version);
+function refuseFuture({ store }: Context, version: string, isList = false): void {
+  const wanted = versionNumber(version, isList);
   if (wanted > BigInt(store.revision)) throw tooLargeVersion(wanted, store.revision);
 }
 
@@ -83,8 +83,8 @@ function startOf(
     if (token.revision > store.revision) throw tooLargeVersion(BigInt(token.revision), store.revision);
     return { revision: token.revision, from };
   }
-  refuseFuture(context, options.resourceVersion);
-  const wanted = Number(versionNumber(options.resourceVersion));
+  refuseFuture(context, options.resourceVersion, true);
+  const wanted = Number(versionNumber(options.resourceVersion, true));
   const isExact = options.match === 'Exact' || (options.match === '' && options.limit > 0 && wanted > 0);
   if (!isExact) return { revision: store.revision, from: '' };
   if (wanted < store.compacted) throw expired(LIST_TOO_OLD);
@@ -104,19 +104,19 @@ function decodeToken(token: string): { readonly revision: number; readonly start
     value = JSON.parse(Buffer.from(token, 'base64url').toString()) as typeof value;
     if (typeof value !== 'object' || value === null) throw new TypeError('no object');
   } catch {
-    throw badRequest('continue key is not valid');
+    throw badToken('');
   }
   const { v, rv, start } = value;
   if (v !== TOKEN_VERSION) {
-    throw badRequest(
-      `continue key is not valid: server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`,
-    );
+    throw badToken(`: server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`);
   }
   if (!Number.isSafeInteger(rv) || rv === 0) {
-    throw badRequest('continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
+    throw badToken(': incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') {
-    throw badRequest('continue key is not valid: encoded start key empty (version meta.k8s.io/v1)');
+    throw badToken(': encoded start key empty (version meta.k8s.io/v1)');
   }
   return { revision: rv as number, start };
 }
+
+const badToken = (why: string): Error => badRequest(`invalid continue token: continue key is not valid${why}`);

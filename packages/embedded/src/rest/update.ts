@@ -2,12 +2,13 @@
 import type { Json } from '@reeve/kube';
 import { bodyOf, copyOf, type Draft, isSame, type JsonObject, numberOf, textOf, textsOf } from '../object/draft.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, modifiedSince, notFound, refusalOf } from '../status/refusal.ts';
+import { badRequest, invalidObject, modifiedSince, notFound, Refusal, refusalOf } from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
 import type { Decision } from '../store/store.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
 import { newEntry, refuseInNamespace } from './create.ts';
 import { completed, type Decoded, decodeApplied, decodeObject, decodeValue } from './decode.ts';
+import { parseProblem } from './list-options.ts';
 import { judgeUnknown, prepareChanged, settleNamespace, uidConflict } from './prepare.ts';
 import { draftFor, factsOf, textFor } from './present.ts';
 
@@ -143,11 +144,6 @@ function refuseStale(object: Draft, old: Draft, target: Target): void {
     const error = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
     throw invalidObject({ group: kind.group, kind: kind.plural }, target.name, [error]);
   }
-  if (!/^\d+$/.test(wanted)) {
-    const problem = `strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`;
-    throw invalidObject({ group: kind.group, kind: kind.plural }, target.name, [
-      invalid('metadata.resourceVersion', wanted, problem),
-    ]);
-  }
+  if (!/^\d+$/.test(wanted)) throw new Refusal(500, '', parseProblem(wanted));
   if (wanted !== old.metadata.resourceVersion) throw modifiedSince(kind, target.name);
 }

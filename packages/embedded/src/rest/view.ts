@@ -28,7 +28,8 @@ export function* listTexts(view: View, page: Page): Generator<string, void, unde
   const { kind, version, apiVersion, prefix } = view.served;
   const metadata = JSON.stringify({
     resourceVersion: page.resourceVersion,
-    ...(page.continue === undefined ? {} : { continue: page.continue }),
+    // Lists of custom kinds have it always.
+    ...(page.continue === undefined && !kind.custom ? {} : { continue: page.continue ?? '' }),
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   });
   const [listKind, listVersion] = view.metadataOnly

@@ -73,7 +73,10 @@ test('deleting a definition deletes its objects first, and honours their finaliz
   const late = await refused(of(widgets).create({ metadata: { name: 'late' } }));
   assert.deepEqual(
     [late.code, late.message],
-    [405, 'create not allowed while custom resource definition is terminating'],
+    [
+      403,
+      'widgets.example.com "late" is forbidden: create not allowed while custom resource definition is terminating',
+    ],
   );
   await of(widgets).update({ ...marked, metadata: { ...marked.metadata, finalizers: [] } });
   await watching;

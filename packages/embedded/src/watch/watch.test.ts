@@ -106,7 +106,11 @@ test('a version that is forgotten, or one that is none, is told', async () => {
   );
   const { type, object } = JSON.parse(future.text) as { type: string; object: { code: number } };
   assert.deepEqual([type, object.code], ['ERROR', 504]);
-  assert.equal((await server.request('GET', '/api/v1/configmaps?watch=1&resourceVersion=abc')).status, 400);
+  const none = await server.request('GET', '/api/v1/configmaps?watch=1&resourceVersion=abc');
+  assert.equal(
+    none.json.message,
+    'resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax',
+  );
   const both = await server.request('GET', '/api/v1/configmaps?watch=1&sendInitialEvents=true');
   assert.equal(
     both.json.message,

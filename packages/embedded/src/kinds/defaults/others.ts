@@ -1,6 +1,6 @@
 /** Defaults of kinds that make no pods. */
 import { type Draft, objectOf, textOf } from '../../object/draft.ts';
-import { each, fill, fillText, within } from './fill.ts';
+import { each, fill, fillText, maybe, within } from './fill.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
@@ -15,8 +15,10 @@ export function defaultService(service: Draft): void {
   const type = textOf(spec.type);
   if (type === 'NodePort' || type === 'LoadBalancer') fillText(spec, { externalTrafficPolicy: 'Cluster' });
   if (type !== 'ExternalName') {
-    fillText(spec, { internalTrafficPolicy: 'Cluster', ipFamilyPolicy: 'SingleStack' });
-    fill(spec, { ipFamilies: ['IPv4'] });
+    // A headless service without a selector may have addresses of both families: somebody else writes them.
+    const isOpen = spec.clusterIP === 'None' && spec.selector === undefined;
+    fillText(spec, { internalTrafficPolicy: 'Cluster', ipFamilyPolicy: isOpen ? 'RequireDualStack' : 'SingleStack' });
+    fill(spec, { ipFamilies: isOpen ? ['IPv4', 'IPv6'] : ['IPv4'] });
   }
   if (type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true });
   if (spec.clusterIP === 'None') fill(spec, { clusterIPs: ['None'] });
@@ -33,7 +35,9 @@ export function defaultSecret(secret: Draft): void {
 }
 
 export function defaultVolume(volume: Draft): void {
-  fillText(within(volume, 'spec'), { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' });
+  const spec = within(volume, 'spec');
+  fillText(spec, { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' });
+  for (const path of maybe(spec, 'hostPath')) fill(path, { type: '' });
 }
 
 export function defaultNamespace(namespace: Draft): void {
@@ -59,10 +63,17 @@ export function defaultPriorityClass(priority: Draft): void {
 }
 
 export function defaultSlice(slice: Draft): void {
+  for (const endpoint of each(slice, 'endpoints')) fill(endpoint, { conditions: {} });
   for (const port of each(slice, 'ports')) {
     fillText(port, { protocol: 'TCP' });
     fill(port, { name: '' });
   }
+}
+
+/** Go writes these even when they are empty. */
+export function defaultEvent(event: Draft): void {
+  event.eventTime ??= null;
+  fill(event, { reportingComponent: '', reportingInstance: '' });
 }
 
 export function defaultStorageClass(storage: Draft): void {

@@ -75,6 +75,9 @@ export function defaultPod(pod: Draft): void {
   const spec = within(pod, 'spec');
   defaultPodSpec(spec);
   fill(spec, { enableServiceLinks: true });
+  for (const status of maybe(pod, 'status')) {
+    if (textOf(status.podIP) !== '') fill(status, { podIPs: [{ ip: textOf(status.podIP) }] });
+  }
   if ((numberOf(spec.terminationGracePeriodSeconds) ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
   for (const container of [...each(spec, 'containers'), ...each(spec, 'initContainers')]) {
     const resources = objectOf(container.resources);
@@ -82,6 +85,19 @@ export function defaultPod(pod: Draft): void {
     if (spec.hostNetwork !== true) continue;
     for (const port of each(container, 'ports')) if (!port.hostPort) port.hostPort = port.containerPort ?? 0;
   }
+}
+
+/** What admission adds to a new pod: its priority, and for how long it bears a node that is not ready. */
+export function admitPod(pod: Draft): void {
+  const spec = within(pod, 'spec');
+  if (textOf(spec.priorityClassName) === '') fill(spec, { priority: 0, preemptionPolicy: 'PreemptLowerPriority' });
+  const tolerations = each(spec, 'tolerations');
+  const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter(
+    (taint) => !tolerations.some(({ key, effect }) => (!key || key === taint) && (!effect || effect === 'NoExecute')),
+  );
+  if (missing.length === 0) return;
+  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }));
+  spec.tolerations = [...tolerations, ...added];
 }
 
 /** The class that decides who is killed first when memory is short. */

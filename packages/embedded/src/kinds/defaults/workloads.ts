@@ -19,7 +19,7 @@ export function defaultStatefulSet(set: Draft): void {
     strategy.rollingUpdate ??= {};
   }
   if (strategy.type === 'RollingUpdate') {
-    for (const rolling of maybe(strategy, 'rollingUpdate')) fill(rolling, { partition: 0, maxUnavailable: 1 });
+    for (const rolling of maybe(strategy, 'rollingUpdate')) fill(rolling, { partition: 0 });
   }
   fillText(within(spec, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' });
   fill(spec, { replicas: 1, revisionHistoryLimit: 10 });
@@ -74,6 +74,8 @@ export function selectByUid(job: Draft): void {
   labels['job-name'] = name;
   labels['batch.kubernetes.io/job-name'] = name;
   within(within(spec, 'selector'), 'matchLabels')['batch.kubernetes.io/controller-uid'] = uid;
+  // A job without labels has those of its pods.
+  job.metadata.labels ??= { ...labels };
 }
 
 export function defaultClaim(claim: Draft): void {
