@@ -36,7 +36,7 @@ export function definitionErrors(
   const checker = new DefinitionChecker(rules);
   checker.visit(schema, path, { isRoot: true, forbidDefaults: undefined, insideMeta: false, uncorrelated: undefined });
   errors.push(...checker.errors);
-  if (rules && checker.errors.length === 0) errors.push(...rules.check(schema, path));
+  if (rules) errors.push(...rules.check(schema, path));
   if (errors.length === 0 && unsupported !== undefined) errors.push(invalid(path, '', unsupported));
   return errors;
 }
@@ -86,6 +86,7 @@ class DefinitionChecker {
   }
 
   visit(schema: JsonSchema, path: string, around: Surroundings): void {
+    const before = this.errors.length;
     this.#ownErrors(schema, path, around);
     const { uncorrelated } = around;
     const inner = { ...around, isRoot: false };
@@ -124,7 +125,7 @@ class DefinitionChecker {
       this.visit(items, child(path, 'items'), { ...inner, uncorrelated: place });
     }
     this.errors.push(...mapTypeErrors(schema, path), ...listTypeErrors(schema, path));
-    this.#rules?.declare(schema, path, uncorrelated, this.errors);
+    this.#rules?.declare(schema, path, uncorrelated, this.errors, before);
   }
 
   #ownErrors(schema: JsonSchema, path: string, around: Surroundings): void {

@@ -51,7 +51,7 @@ export class RuleCosts {
 
   #add(path: string, cost: number): void {
     this.#total += cost;
-    if (cost < 1) return;
+    if (cost < DEFINITION_LIMIT / 100) return;
     this.#dearest = [...this.#dearest, { path, cost }]
       .toSorted((one, other) => other.cost - one.cost)
       .slice(0, MOST_NAMED);

@@ -20,15 +20,24 @@ const lineBreak = /[\n\r]/;
 export class RuleDeclarations {
   /** Where rules look back in vain, by the path of their schema. */
   readonly #uncorrelated = new Map<string, string>();
+  readonly #wrong = new Set<string>();
 
-  /** How the rules are written. What they say is looked at when nothing else is wrong. */
-  declare(schema: JsonSchema, path: string, uncorrelated: string | undefined, errors: FieldError[]): void {
+  /** How the rules are written. `before`: how many errors there were before this place and all below it were looked at. */
+  declare(
+    schema: JsonSchema,
+    path: string,
+    uncorrelated: string | undefined,
+    errors: FieldError[],
+    before: number,
+  ): void {
     if (uncorrelated !== undefined) this.#uncorrelated.set(path, uncorrelated);
     for (const [at, rule] of rulesOf(schema).entries()) {
       errors.push(...wordingErrors(rule, schema, index(child(path, 'x-kubernetes-validations'), at)));
     }
+    if (errors.length > before) this.#wrong.add(path);
   }
 
+  /** What the rules say, where nothing else is wrong at their place or below it. */
   check(schema: JsonSchema, path: string): readonly FieldError[] {
     const costs = new RuleCosts();
     const errors: FieldError[] = [];
@@ -54,7 +63,8 @@ export class RuleDeclarations {
     for (const [name, property] of propertiesOf(schema)) visit(property, `${child(path, 'properties')}[${name}]`);
     const items = itemsOf(schema);
     if (items) visit(items, child(path, 'items'));
-    if (rulesOf(schema).length > 0) this.#rules(schema, path, isResource, cardinality, costs, errors);
+    if (rulesOf(schema).length > 0 && !this.#wrong.has(path))
+      this.#rules(schema, path, isResource, cardinality, costs, errors);
   }
 
   #rules(

@@ -56,7 +56,21 @@ export function typedValue(raw: unknown, schema: JsonSchema): Value {
     default:
       return fromJson(raw);
   }
-  throw new EvaluationError(`invalid data, expected ${schema.type}, got ${typeof raw}`);
+  throw mismatch(expected[schema.type] as string, raw);
+}
+
+const expected: Readonly<Record<string, string>> = { number: 'float', integer: 'int', boolean: 'bool' };
+
+/** Only values from before the schema was what it is get here; the words are Go's. */
+function mismatch(type: string, raw: unknown): EvaluationError {
+  const isWhole = typeof raw === 'bigint' || Number.isInteger(raw);
+  const names: Readonly<Record<string, string>> = {
+    boolean: 'bool',
+    number: isWhole ? 'int64' : 'float64',
+    bigint: 'int64',
+    object: Array.isArray(raw) ? '[]interface {}' : 'map[string]interface {}',
+  };
+  return new EvaluationError(`invalid data, expected ${type}, got ${names[typeof raw] ?? typeof raw}`);
 }
 
 function objectValue(raw: unknown, schema: JsonSchema): Value {
@@ -67,9 +81,9 @@ function objectValue(raw: unknown, schema: JsonSchema): Value {
   if (additional && !schema.properties) return new JsonMap(raw, (value) => typedValue(value, additional));
   const whole = isEmbedded(schema) ? withMetadata(schema) : schema;
   const convert = (value: unknown, name: string): Value => {
+    // No expression can name what has no schema, but comparisons meet it where it is preserved.
     const property = propertyOf(whole, name);
-    if (!property) throw new EvaluationError(`no such key: ${name}`);
-    return typedValue(value, property);
+    return property ? typedValue(value, property) : fromJson(value);
   };
   return new JsonMap(raw, convert, unescapeName);
 }
@@ -91,7 +105,7 @@ function listValue(raw: unknown, schema: JsonSchema): Value {
 }
 
 function textValue(raw: unknown, format = ''): Value {
-  if (typeof raw !== 'string') throw new EvaluationError(`invalid data, expected string, got ${typeof raw}`);
+  if (typeof raw !== 'string') throw mismatch('string', raw);
   switch (format) {
     case 'duration': {
       const nanos = parseLooseDuration(raw);

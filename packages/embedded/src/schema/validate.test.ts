@@ -77,6 +77,7 @@ test('numbers', () => {
       '<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec',
     ],
     [{ type: 'integer' }, 9007199254740993n],
+    [{ type: 'number', enum: [1] }, 1.5],
     [{ type: 'integer', enum: [1, 2] }, 3, 'spec: Unsupported value: 3: supported values: "1", "2"'],
   ]);
 });
@@ -174,6 +175,13 @@ test('what did not change is not validated again', () => {
       'spec[0]: Invalid value: 9: spec[0] in body should be less than or equal to 5',
     ],
     [{ type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' }, ['a', 'a'], ['b', 'b']],
+    [
+      object({ a: { type: 'string' }, b: { type: 'string' } }, { allOf: [{ properties: { a: { maxLength: 1 } } }] }),
+      { a: 'xx', b: 'y' },
+      { a: 'xx', b: 'z' },
+      'spec.a: Too long: may not be more than 1 byte',
+      '<nil>: Invalid value: "": "spec" must validate all the schemas (allOf). None validated',
+    ],
   ];
   for (const [schema, old, value, ...expected] of rows) assert.deepEqual(errorsOf(schema, value, old), expected);
 });

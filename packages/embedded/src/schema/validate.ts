@@ -73,7 +73,7 @@ class Validator {
       return result;
     }
     note(checkType(value, schema, path));
-    result.merge(this.#branches(value, schema, path, correlation));
+    result.merge(this.#branches(value, schema, path));
     if (typeof value === 'string') {
       note(checkString(value, schema, path, this.#patterns));
       note(checkFormat(value, schema, path));
@@ -129,9 +129,10 @@ class Validator {
     return result;
   }
 
-  #branches(value: unknown, schema: JsonSchema, path: string, correlation?: Correlation): Result {
+  /** What a branch says is checked anew each time: the server forgives only what the schema itself says. */
+  #branches(value: unknown, schema: JsonSchema, path: string): Result {
     const result = new Result();
-    const check = (branch: JsonSchema): Result => this.validate(value, branch, path, correlation);
+    const check = (branch: JsonSchema): Result => this.validate(value, branch, path);
     const { allOf = [], anyOf = [], oneOf = [], not } = schema;
     if (anyOf.length > 0) {
       const { valid, best } = judge(anyOf, check, 'first');

@@ -199,10 +199,23 @@ function checkMinimum(
   return other(path, `${path} in body should be ${words} ${bound(minimum, isWhole)}`, value);
 }
 
+const isInteger = (value: unknown): value is number | bigint => typeof value === 'bigint' || Number.isInteger(value);
+
+/** As Go converts before it compares: 1.5 becomes the integer 1, and 97 the text `a`. */
+function isTakenFor(value: unknown, allowed: unknown): boolean {
+  if (isInteger(allowed) && (typeof value === 'number' || typeof value === 'bigint')) {
+    return BigInt(typeof value === 'number' ? Math.trunc(value) : value) === BigInt(allowed);
+  }
+  if (typeof allowed === 'string' && isInteger(value)) {
+    return value >= 0 && value <= 0x10ffff && String.fromCodePoint(Number(value)) === allowed;
+  }
+  return deepEqual(value, allowed);
+}
+
 export function checkEnum(value: unknown, schema: JsonSchema, path: string): Problem | undefined {
   const supported = schema.enum ?? [];
   if (supported.length === 0) return undefined;
-  if (value !== null && supported.some((one) => deepEqual(one, value))) return undefined;
+  if (value !== null && supported.some((one) => isTakenFor(value, one))) return undefined;
   return { kind: 'enum', path, message: `${path} in body should be one of ${String(supported)}`, value, supported };
 }
 
