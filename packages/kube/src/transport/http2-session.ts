@@ -4,6 +4,7 @@ import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
+import type { Clock } from '../ports/ports.ts';
 import { flat } from './http1.ts';
 import type { Http2Options } from './http2.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
@@ -24,15 +25,22 @@ export async function openSession(
   options: Required<Http2Options>,
   onEnd: (session: Session) => void,
 ): Promise<Session> {
-  const inTime = new AbortController();
-  options.clock.sleep(options.openWithinMs, inTime.signal).then(
-    () => socket.destroy(Object.assign(new Error('it does not answer'), { syscall: 'connect' })),
-    () => undefined, // open, or failed otherwise
-  );
+  const { clock, openWithinMs, settingsWithinMs } = options;
   const socket = startSocket(server, tls);
+  await within(openWithinMs, clock, socket, socketReady(socket, server));
+  // A limit of its own: Node loses the end of a connection that comes together with the end of the handshake (about one in a
+  // hundred that a proxy cuts in this moment), and nothing would ever be heard of it again.
+  return within(settingsWithinMs, clock, socket, start(socket, server, tls, options, onEnd));
+}
+
+async function within<T>(ms: number, clock: Clock, socket: Socket, work: Promise<T>): Promise<T> {
+  const inTime = new AbortController();
+  clock.sleep(ms, inTime.signal).then(
+    () => socket.destroy(Object.assign(new Error('it does not answer'), { syscall: 'connect' })),
+    () => undefined, // done, or failed otherwise
+  );
   try {
-    await socketReady(socket, server);
-    return await start(socket, server, tls, options, onEnd);
+    return await work;
   } finally {
     inTime.abort();
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerHttp2Session } from 'node:http2';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { testPorts } from '../ports/testing.ts';
 import { http2Wire } from './http2.ts';
@@ -155,4 +155,26 @@ test('a server that accepts and says nothing is given up, and who waits for it c
   await assert.rejects(leaving, { message: 'enough' });
   await ports.advance(30_000);
   await assert.rejects(staying, { code: 'KUBE_UNREACHABLE' });
+});
+
+test('a connection that is lost before its first frame holds nobody up for long', async (t) => {
+  const accepted = new Set<Socket>();
+  const silent = createServer((socket) => accepted.add(socket));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    for (const socket of accepted) socket.destroy();
+    silent.close();
+  });
+  const ports = testPorts();
+  const url = new URL(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  const sent = http2Wire(url, { clock: ports.clock }).send(watch(), noTls);
+  let isOver = false;
+  sent.catch(() => (isOver = true));
+  const start = ports.clock.now();
+  await until('given up', () => {
+    void ports.advance(isOver ? 0 : 100);
+    return isOver;
+  });
+  await assert.rejects(sent, { code: 'KUBE_UNREACHABLE' });
+  assert.ok(ports.clock.now() - start < 29_000, 'not only when connecting would have been given up');
 });

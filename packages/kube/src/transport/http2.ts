@@ -13,8 +13,10 @@ export interface Http2Options {
   readonly maxStreams?: number;
   /** After this age a session takes no new streams. Default one hour: whatever a session collects goes with it. */
   readonly maxAgeMs?: number;
-  /** How long the way to a usable session may take. Default 30 s: others wait for it, too. */
+  /** How long it may take to connect, with TLS. Default 30 s: others wait for it, too. */
   readonly openWithinMs?: number;
+  /** How long the server's first frame may take then. Default 5 s: it is sent without having been asked for. */
+  readonly settingsWithinMs?: number;
   /** Silence after which a PING is sent. Default 30 s, as client-go. */
   readonly pingAfterMs?: number;
   /** How long the answer to a PING may take. Default 15 s, as client-go. */
@@ -41,6 +43,7 @@ class Http2Wire implements Wire {
       maxStreams: 90,
       maxAgeMs: 3_600_000,
       openWithinMs: 30_000,
+      settingsWithinMs: 5_000,
       pingAfterMs: 30_000,
       pongWithinMs: 15_000,
       windowBytes: 16 * 1024 * 1024,
