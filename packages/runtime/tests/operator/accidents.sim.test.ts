@@ -1,4 +1,4 @@
-/** The sample operator, one accident at a time: a crash around every contact, a cancel at every step. And bugs that must be found. */
+/** The sample operator, one accident at a time: a crash around contacts, a cancel between them. And bugs that must be found. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { enumerateCrashes, oneAccident, type RunOptions, simulate } from '@reeve/simulation';
@@ -7,7 +7,7 @@ import { plantedBugs } from './planted.ts';
 import { sampleScenario } from './scenario.ts';
 
 describe('the sample operator', () => {
-  test('a crash before and after every single contact', async (t) => {
+  test('a crash before and after every contact; of those through members every fifth', async (t) => {
     for (const through of ['process', 'members'] as const) {
       // With agents there are many more contacts: of them each fifth, with the crash of whoever makes it.
       const share = { index: 0, of: through === 'members' ? 5 : 1 };
@@ -18,7 +18,7 @@ describe('the sample operator', () => {
     }
   });
 
-  test('each task is cancelled at every step', async (t) => {
+  test('each task is cancelled at every second contact; of those through members at every tenth', async (t) => {
     for (const through of ['process', 'members'] as const) {
       const accidents = ['cancel-t1', 'cancel-t2', 'cancel-t3', 'cancel-unseen'];
       const share = { index: 0, of: through === 'members' ? 10 : 2 };
