@@ -1,6 +1,6 @@
 /** For work that may take its time on a machine where others may not wait. */
 import { readdirSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 
 /**
  * Lets every other process of this machine go first, from now on: servers that share it with us do not wait for us.
@@ -9,6 +9,8 @@ import { constants, setPriority } from 'node:os';
 export function giveWay(): void {
   for (const thread of threads()) {
     try {
+      // Somebody may have put us further back already.
+      if (getPriority(thread) >= constants.priority.PRIORITY_BELOW_NORMAL) continue;
       setPriority(thread, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
       // One that ended since, or a sandbox that forbids it: not worth failing for.
