@@ -83,7 +83,9 @@ export class Store {
     this.#clock = clock;
     this.#history = new History(history ?? {}, compacted);
     const now = clock.now();
+    for (const { key } of rows) if (!this.#tables.has(key.resource)) this.#tables.set(key.resource, new Table(true));
     for (const row of rows) this.#show(row, entryOf(row), now, row.revision > compacted);
+    for (const table of this.#tables.values()) table.loaded();
     this.#visible = Math.max(rows.at(-1)?.revision ?? 0, compacted);
     this.#assigned = this.#visible;
   }
@@ -156,7 +158,7 @@ export class Store {
 
   /** Forgets events up to and with a revision; those who need them get a 410. */
   compact(revision: number): void {
-    this.#garbage.push(...this.#history.compact(Math.min(revision, this.#visible)));
+    for (const one of this.#history.compact(Math.min(revision, this.#visible))) this.#garbage.push(one);
   }
 
   /** Waits for writes under way. */

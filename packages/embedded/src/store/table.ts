@@ -6,7 +6,18 @@ const AFTER_SLASH = '0';
 
 export class Table {
   readonly #entries = new Map<string, Entry>();
-  readonly #places: string[] = [];
+  #places: string[] = [];
+  /** While a store is being read, order is not kept: sorting once is cheaper than a place for each. */
+  #isLoading: boolean;
+
+  constructor(isLoading = false) {
+    this.#isLoading = isLoading;
+  }
+
+  loaded(): void {
+    this.#places = [...this.#entries.keys()].sort();
+    this.#isLoading = false;
+  }
 
   get size(): number {
     return this.#places.length;
@@ -17,12 +28,13 @@ export class Table {
   }
 
   put(entry: Entry): void {
-    if (!this.#entries.has(entry.place)) this.#places.splice(this.#firstFrom(entry.place), 0, entry.place);
+    if (!this.#isLoading && !this.#entries.has(entry.place))
+      this.#places.splice(this.#firstFrom(entry.place), 0, entry.place);
     this.#entries.set(entry.place, entry);
   }
 
   remove(place: string): void {
-    if (this.#entries.delete(place)) this.#places.splice(this.#firstFrom(place), 1);
+    if (this.#entries.delete(place) && !this.#isLoading) this.#places.splice(this.#firstFrom(place), 1);
   }
 
   /**
