@@ -121,12 +121,6 @@ function isPart(one: unknown, other: unknown): boolean {
   return Object.entries(one).every(([key, value]) => isPart(value, (other as Record<string, unknown>)[key]));
 }
 
-test('very many errors are no trouble', () => {
-  const many = Array.from({ length: 130_000 }, (_unused, at) => `k${at}`);
-  const schema = new CustomResourceSchema(withSpec({ type: 'array', items: { type: 'integer' } }));
-  assert.equal(schema.validate(foo(many)).length, many.length);
-});
-
 test('strict validation names fields given twice and unknown ones', () => {
   const body = '{"spec": {"a": 1, "b": [{"x": 1}, {"x": 1, "x": 2}], "a": "},\\"a\\":"}, "kind": "Foo", "kind": "Foo"}';
   assert.deepEqual(duplicateFields(body), ['spec.b[1].x', 'spec.a', 'kind']);
