@@ -43,6 +43,7 @@ export type {
   ValidatingAdmissionPolicyBinding,
 } from './admission/policy.ts';
 export { bindingErrors, policyErrors } from './admission/policy-check.ts';
+export { withBindingDefaults, withPolicyDefaults } from './admission/policy-default.ts';
 export type { AdmissionRequest, EquivalentRequest, UserInfo } from './admission/request.ts';
 export { selects } from './admission/selector.ts';
 export { CustomResourceSchema, type Decoded } from './schema/custom-resource.ts';

@@ -12,6 +12,7 @@ import type {
   Validation,
 } from './policy.ts';
 import { bindingErrors, policyErrors } from './policy-check.ts';
+import { withBindingDefaults, withPolicyDefaults } from './policy-default.ts';
 import type { AdmissionRequest } from './request.ts';
 
 const all: MatchResources = {
@@ -319,6 +320,26 @@ test('runaway expressions end with the budget', () => {
     answer(policy({}, 'lists.range(1000000000).size() > 0')),
     /operation cancelled: actual cost limit exceeded/,
   );
+});
+
+test('what is not said is filled in, and then nothing is missing', () => {
+  const [rule] = all.resourceRules as readonly [object];
+  const matchConstraints = { resourceRules: [rule] };
+  const bare = { metadata: { name: 'p' }, spec: { matchConstraints, validations: [{ expression: 'true' }] } };
+  const filled = withPolicyDefaults<ValidatingAdmissionPolicy>(bare);
+  assert.deepEqual(filled.spec, {
+    failurePolicy: 'Fail',
+    matchConstraints: {
+      matchPolicy: 'Equivalent',
+      namespaceSelector: {},
+      objectSelector: {},
+      resourceRules: [{ scope: '*', ...rule }],
+    },
+    validations: [{ expression: 'true' }],
+  });
+  assert.deepEqual(policyErrors(filled), []);
+  assert.deepEqual(withPolicyDefaults(filled), filled);
+  assert.deepEqual(bindingErrors(withBindingDefaults(binding({ matchResources: matchConstraints }))), []);
 });
 
 test('what is refused when a policy or a binding is written', () => {

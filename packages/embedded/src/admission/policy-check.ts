@@ -1,6 +1,7 @@
 /** What the server refuses when a policy or a binding is written. Both are expected with their defaults filled in. */
 import { dns1123Subdomain, qualifiedName } from '../format/names.ts';
 import {
+  append,
   child,
   duplicate,
   type FieldError,
@@ -27,26 +28,26 @@ export function policyErrors(policy: ValidatingAdmissionPolicy): readonly FieldE
   const { failurePolicy, paramKind, matchConstraints, variables = [], validations = [], auditAnnotations = [] } = spec;
   const compiled = compilePolicy(policy);
   const errors: FieldError[] = [];
-  errors.push(...oneOf('spec.failurePolicy', failurePolicy, ['Fail', 'Ignore']));
+  append(errors, oneOf('spec.failurePolicy', failurePolicy, ['Fail', 'Ignore']));
   if (paramKind && paramKind.apiVersion === '') errors.push(required('spec.paramKind.apiVersion'));
   if (paramKind && paramKind.kind === '') errors.push(required('spec.paramKind.kind'));
   if (!matchConstraints) errors.push(required('spec.matchConstraints'));
   else {
-    errors.push(...matchErrors(matchConstraints, 'spec.matchConstraints'));
+    append(errors, matchErrors(matchConstraints, 'spec.matchConstraints'));
     if ((matchConstraints.resourceRules ?? []).length === 0) {
       errors.push(required('spec.matchConstraints.resourceRules'));
     }
   }
-  errors.push(...conditionErrors(spec.matchConditions ?? [], compiled.matchConditions));
+  append(errors, conditionErrors(spec.matchConditions ?? [], compiled.matchConditions));
   for (const [at, variable] of variables.entries()) {
-    errors.push(...variableErrors(variable, compiled.variables.get(variable.name), index('spec.variables', at)));
+    append(errors, variableErrors(variable, compiled.variables.get(variable.name), index('spec.variables', at)));
   }
   if (validations.length === 0 && auditAnnotations.length === 0) {
     const detail = 'validations or auditAnnotations must contain at least one item';
     errors.push(required('spec.validations', detail), required('spec.auditAnnotations', detail));
   }
   for (const [at, validation] of compiled.validations.entries()) {
-    errors.push(...validationErrors(validation, index('spec.validations', at)));
+    append(errors, validationErrors(validation, index('spec.validations', at)));
   }
   return errors;
 }
@@ -103,12 +104,15 @@ function conditionErrors(
   for (const [at, { name, expression }] of conditions.entries()) {
     const path = index('spec.matchConditions', at);
     if (expression.trim() === '') errors.push(required(child(path, 'expression')));
-    else errors.push(...compileErrors(compiled[at], child(path, 'expression')));
+    else append(errors, compileErrors(compiled[at], child(path, 'expression')));
     if (name === '') errors.push(required(child(path, 'name')));
     else if (seen.has(name)) errors.push(duplicate(child(path, 'name'), name));
     else {
       const problems = qualifiedName(name);
-      errors.push(...problems.map((problem) => invalid(child(path, 'name'), name, problem)));
+      append(
+        errors,
+        problems.map((problem) => invalid(child(path, 'name'), name, problem)),
+      );
     }
     seen.add(name);
   }
@@ -138,11 +142,11 @@ function validationErrors({ source, expression, message }: CompiledValidation, p
   const { messageExpression = '', reason } = source;
   if (source.expression.trim() === '') {
     errors.push(required(child(path, 'expression'), 'expression is not specified'));
-  } else errors.push(...compileErrors(expression, child(path, 'expression')));
+  } else append(errors, compileErrors(expression, child(path, 'expression')));
   const blank = 'must be non-empty if specified';
   if (messageExpression !== '' && messageExpression.trim() === '') {
     errors.push(invalid(child(path, 'messageExpression'), messageExpression, blank));
-  } else errors.push(...compileErrors(message, child(path, 'messageExpression')));
+  } else append(errors, compileErrors(message, child(path, 'messageExpression')));
   const text = source.message ?? '';
   if (text !== '' && text.trim() === '') errors.push(invalid(child(path, 'message'), text, blank));
   else if (lineBreak.test(text.trim())) {

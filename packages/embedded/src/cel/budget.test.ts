@@ -107,6 +107,39 @@ test('what costs little and takes long is ended, too', () => {
   );
 });
 
+test('results much larger than what went in are paid for before they are made', () => {
+  const text = 'x'.repeat(100_000);
+  const rows = [
+    'self.replace("", self).size() > 0',
+    'lists.range(1000).map(i, self).join(self).size() > 0',
+    '"%s%s%s%s%s%s%s%s%s%s".format([self, self, self, self, self, self, self, self, self, self]).size() > 0',
+    '[self, self].map(a, lists.range(500).map(i, a)).flatten().join(",").size() > 0',
+  ];
+  for (const row of rows) assert.ok(outcomeOf(row, text, { work: 500_000 }).exceeded, row);
+});
+
+test('much data is looked at without being copied each time', () => {
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_unused, at) => [`k${at}`, at]));
+  const { exceeded } = outcomeOf(
+    'lists.range(2000).all(i, self.m.size() > i && self.m.exists(k, k == "k0"))',
+    { m: many },
+    { work: 100_000 },
+  );
+  assert.ok(!exceeded);
+  const list = Array.from({ length: 2000 }, () => '');
+  assert.ok(outcomeOf('lists.range(2000).all(i, (self + ["x"]).max() == "x")', list, { work: 500_000 }).exceeded);
+});
+
+test('numbers with very many digits are no trouble', () => {
+  const digits = '9'.repeat(200_000);
+  assert.match(outcomeOf('int(self)', digits).error ?? '', /type conversion error/);
+  assert.equal(outcomeOf('int(self) == 5', `${'0'.repeat(200_000)}5`).value, true);
+  assert.equal(outcomeOf('quantity(self).isInteger()', digits).value, false);
+  assert.equal(outcomeOf('quantity(self).isGreaterThan(quantity("0"))', `0.${'0'.repeat(200_000)}1`).value, true);
+  assert.equal(outcomeOf('isSemver(self)', `1.2.${digits}`).value, false);
+  assert.match(outcomeOf('duration(self)', `${digits}s`).error ?? '', /type conversion error/);
+});
+
 test('nesting and length are bounded', () => {
   const message = (text: string): string => {
     const program = compile(text, new Map([['self', DYN]]));

@@ -124,8 +124,14 @@ function evaluate(step: Step, activation: Activation, limits: Limits | undefined
     const value = step(new Frame(activation, meter));
     return { value, exceeded: false, cost: meter.cost, steps: meter.steps };
   } catch (error) {
-    const exceeded = error instanceof CostExceeded;
+    // A text or a stack too large for this machine is as good as too dear.
+    const exceeded = error instanceof CostExceeded || error instanceof RangeError;
     if (!exceeded && !(error instanceof EvaluationError)) throw error;
-    return { error: error.message, exceeded, cost: meter.cost, steps: meter.steps };
+    return {
+      error: exceeded ? new CostExceeded().message : error.message,
+      exceeded,
+      cost: meter.cost,
+      steps: meter.steps,
+    };
   }
 }

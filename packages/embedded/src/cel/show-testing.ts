@@ -40,7 +40,8 @@ export function show(value: Value): string {
 export function outcomeOf(text: string, self: unknown = null, limits?: Limits): Outcome {
   const program = compile(text, new Map([['self', DYN]]));
   if ('problem' in program) return { error: program.problem, exceeded: false, cost: 0, steps: 0 };
-  return program.evaluate((name) => (name === 'self' ? fromJson(self) : undefined), limits);
+  const value = fromJson(self);
+  return program.evaluate((name) => (name === 'self' ? value : undefined), limits);
 }
 
 /** The value, or `error: …` with the first line of what went wrong. */

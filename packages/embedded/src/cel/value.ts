@@ -94,6 +94,11 @@ export abstract class ListValue {
   concat(other: ListValue): ListValue {
     return new ArrayList([...this, ...other]);
   }
+
+  /** How many items `concat` has to touch. */
+  concatWork(other: ListValue): number {
+    return this.length + other.length;
+  }
 }
 
 /**
@@ -121,12 +126,28 @@ export class ArrayList extends ListValue {
     for (const item of other) items.push(item);
     return new ArrayList(items);
   }
+
+  override concatWork(other: ListValue): number {
+    return (this.#items.length === this.length ? 0 : this.length) + other.length;
+  }
+}
+
+const isSimple = (raw: unknown): boolean => typeof raw !== 'object' || raw === null;
+
+/** Of lists and maps the value is kept once it was made, for they know things that are dear to find out again. */
+function remember<K>(known: Map<K, Value>, key: K, make: () => Value): Value {
+  const old = known.get(key);
+  if (old !== undefined) return old;
+  const value = make();
+  if (value instanceof ListValue || value instanceof MapValue) known.set(key, value);
+  return value;
 }
 
 /** A list out of JSON: its items become values when they are asked for. */
 export class JsonList extends ListValue {
   protected readonly raw: readonly unknown[];
   protected readonly convert: (raw: unknown) => Value;
+  readonly #known = new Map<number, Value>();
 
   constructor(raw: readonly unknown[], convert: (raw: unknown) => Value) {
     super();
@@ -139,7 +160,8 @@ export class JsonList extends ListValue {
   }
 
   override at(index: number): Value {
-    return this.convert(this.raw[index]);
+    const raw = this.raw[index];
+    return isSimple(raw) ? this.convert(raw) : remember(this.#known, index, () => this.convert(raw));
   }
 }
 
@@ -210,6 +232,8 @@ export class JsonMap extends MapValue {
   readonly #raw: Readonly<Record<string, unknown>>;
   readonly #convert: (raw: unknown, key: string) => Value;
   readonly #name: (key: string) => string | undefined;
+  readonly #known = new Map<string, Value>();
+  #keys: readonly string[] | undefined;
 
   constructor(
     raw: Readonly<Record<string, unknown>>,
@@ -223,12 +247,14 @@ export class JsonMap extends MapValue {
   }
 
   override get size(): number {
-    return Object.keys(this.#raw).length;
+    return this.keys().length;
   }
 
   override get(key: Value): Value | undefined {
     const name = typeof key === 'string' ? this.#name(key) : undefined;
-    return name !== undefined && Object.hasOwn(this.#raw, name) ? this.#convert(this.#raw[name], name) : undefined;
+    if (name === undefined || !Object.hasOwn(this.#raw, name)) return undefined;
+    const raw = this.#raw[name];
+    return isSimple(raw) ? this.#convert(raw, name) : remember(this.#known, name, () => this.#convert(raw, name));
   }
 
   override has(key: Value): boolean {
@@ -236,8 +262,9 @@ export class JsonMap extends MapValue {
     return name !== undefined && Object.hasOwn(this.#raw, name);
   }
 
-  override keys(): Iterable<Value> {
-    return Object.keys(this.#raw);
+  override keys(): readonly string[] {
+    this.#keys ??= Object.keys(this.#raw);
+    return this.#keys;
   }
 }
 

@@ -38,7 +38,11 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
+/** What is written as it is; most texts are nothing else. */
+const ordinary = /^[ !#-[\]-~]*$/;
+
 export function goQuote(text: string): string {
+  if (ordinary.test(text)) return `"${text}"`;
   let quoted = '';
   for (const character of text)
     quoted += escapes[character] ?? (isPrintable(character) ? character : numbered(character));

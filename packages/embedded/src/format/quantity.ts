@@ -7,6 +7,10 @@ const binary: Readonly<Record<string, bigint>> = { Ki: 10n, Mi: 20n, Gi: 30n, Ti
 
 const FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
+/** More digits change nothing: larger is cut off, smaller is rounded up. */
+const WHOLE_DIGITS = 150;
+const FRACTION_DIGITS = 150;
+
 export interface Quantity {
   /** In billionths. */
   readonly nanos: bigint;
@@ -16,8 +20,14 @@ export interface Quantity {
 export function parseQuantity(text: string): Quantity | string {
   const match = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/.exec(text);
   if (!match || (match[2] === '' && (match[3] ?? '') === '')) return FORMAT;
-  const [, sign = '', whole = '', fraction = '', suffix = ''] = match;
-  const digits = BigInt(whole + fraction);
+  const [, sign = '', rawWhole = '', rawFraction = '', suffix = ''] = match;
+  const whole = rawWhole.replace(/^0+/, '');
+  // Far beyond the point only this counts: whether there is anything at all.
+  const rest = rawFraction.slice(FRACTION_DIGITS);
+  const fraction = rawFraction.slice(0, FRACTION_DIGITS) + (/[1-9]/.test(rest) ? '1' : '');
+  const digits = BigInt(
+    whole.length > WHOLE_DIGITS ? `1${'0'.repeat(WHOLE_DIGITS)}${fraction}` : `0${whole}${fraction}`,
+  );
   const exponent = /^[eE]([+-]?\d+)$/.exec(suffix);
   const power = exponent ? Number(exponent[1]) : decimal[suffix];
   const shift = binary[suffix];

@@ -32,7 +32,7 @@ export function parseSemver(text: string): Semver | string {
     if (value.length > 1 && value.startsWith('0')) {
       return `${name} number must not contain leading zeroes ${goQuote(value)}`;
     }
-    const number = BigInt(value);
+    const number = value.length > 20 ? MOST + 1n : BigInt(value);
     if (number > MOST) return `strconv.ParseUint: parsing ${goQuote(value)}: value out of range`;
     numbers.push(number);
   }
@@ -100,7 +100,9 @@ export function compareSemver(one: Semver, other: Semver): number {
 function comparePart(one: string, other: string): number {
   if (one === other) return 0;
   const isNumber = [one, other].map((part) => /^\d+$/.test(part));
-  if (isNumber[0] && isNumber[1]) return BigInt(one) < BigInt(other) ? -1 : 1;
+  if (isNumber[0] && isNumber[1]) {
+    return one.length === other.length ? (one < other ? -1 : 1) : Math.sign(one.length - other.length);
+  }
   if (isNumber[0] !== isNumber[1]) return isNumber[0] ? -1 : 1;
   return one < other ? -1 : 1;
 }

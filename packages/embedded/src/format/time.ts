@@ -77,6 +77,8 @@ const units: Readonly<Record<string, bigint>> = {
 };
 
 const LONGEST = 2n ** 63n - 1n;
+/** Far more than the longest duration has. */
+const MOST_DIGITS = 1000;
 
 /** `1h30m`, `-1.5s`. */
 export function parseDuration(text: string): bigint | undefined {
@@ -87,6 +89,7 @@ export function parseDuration(text: string): bigint | undefined {
     /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g,
   )) {
     const size = units[unit] as bigint;
+    if (whole.length > MOST_DIGITS) return undefined;
     const digits = fraction.slice(0, 18);
     nanos += BigInt(whole === '' ? 0 : whole) * size;
     if (digits !== '') nanos += (BigInt(digits) * size) / 10n ** BigInt(digits.length);

@@ -110,7 +110,11 @@ function declareString(schema: JsonSchema): DeclaredType {
   }
   if (maxLength !== undefined) return { type: STRING, minSize: 2, maxElements: positive(maxLength) * 4 };
   const choices = (schema.enum ?? []).map((one) => (typeof one === 'string' ? Buffer.byteLength(one) : 0));
-  return { type: STRING, minSize: 2, maxElements: choices.length > 0 ? Math.max(...choices) : LARGEST_REQUEST - 2 };
+  return {
+    type: STRING,
+    minSize: 2,
+    maxElements: choices.length > 0 ? choices.reduce((one, other) => Math.max(one, other)) : LARGEST_REQUEST - 2,
+  };
 }
 
 /** The schema with what every object has. */

@@ -2,7 +2,7 @@
 import { copy } from './default.ts';
 import { checkEmbedded, coerceEmbedded } from './embedded.ts';
 import { deepEqual } from './equal.ts';
-import { child, type FieldError, invalid, key } from './field-error.ts';
+import { append, child, type FieldError, invalid, key } from './field-error.ts';
 import { isEmbedded, itemsOf, type JsonSchema, metaFields, propertiesOf } from './json-schema.ts';
 import { pruneValue } from './prune.ts';
 import { compileRules, OBJECT_BUDGET, runRules } from './rules.ts';
@@ -40,7 +40,7 @@ class DefaultChecker {
     const coerced = coerceEmbedded(value, schema, path, []);
     const problems = coerced ? [coerced] : checkEmbedded(value, schema, path);
     const all = problems.length > 0 ? problems : validateValue(value, schema, undefined, path);
-    this.errors.push(...all);
+    append(this.errors, all);
     if (all.length === 0) this.#rules(schema, value, path, isResource);
   }
 
@@ -49,10 +49,10 @@ class DefaultChecker {
     const tree = compileRules(schema, isResource);
     if (!tree) return;
     const unchanged = runRules(tree, value, value, { path, budget: this.#budget });
-    this.errors.push(...unchanged.errors);
+    append(this.errors, unchanged.errors);
     const created =
       unchanged.errors.length === 0 ? runRules(tree, value, undefined, { path, budget: this.#budget }) : unchanged;
-    if (created !== unchanged) this.errors.push(...created.errors);
+    if (created !== unchanged) append(this.errors, created.errors);
     this.#budget = Math.min(unchanged.budget, created.budget);
   }
 }

@@ -1,6 +1,6 @@
 /** What a CustomResourceDefinition may say in a schema: everything that the server refuses when one is created. */
 import { defaultErrors } from './default-check.ts';
-import { child, type FieldError, forbidden, index, invalid, key, notSupported } from './field-error.ts';
+import { append, child, type FieldError, forbidden, index, invalid, key, notSupported } from './field-error.ts';
 import {
   additionalOf,
   hasAdditional,
@@ -30,13 +30,13 @@ export function definitionErrors(
   const unsupported = unsupportedField(schema);
   if (unsupported === undefined) {
     const structural = structuralErrors(schema, path);
-    errors.push(...(structural.length > 0 ? structural : defaultErrors(schema, path)));
+    append(errors, structural.length > 0 ? structural : defaultErrors(schema, path));
   }
   const rules = errors.length === 0 && unsupported === undefined ? new RuleDeclarations() : undefined;
   const checker = new DefinitionChecker(rules);
   checker.visit(schema, path, { isRoot: true, forbidDefaults: undefined, insideMeta: false, uncorrelated: undefined });
-  errors.push(...checker.errors);
-  if (rules) errors.push(...rules.check(schema, path));
+  append(errors, checker.errors);
+  if (rules) append(errors, rules.check(schema, path));
   if (errors.length === 0 && unsupported !== undefined) errors.push(invalid(path, '', unsupported));
   return errors;
 }
@@ -124,7 +124,8 @@ class DefinitionChecker {
       const place = uncorrelated ?? (isLost ? path : undefined);
       this.visit(items, child(path, 'items'), { ...inner, uncorrelated: place });
     }
-    this.errors.push(...mapTypeErrors(schema, path), ...listTypeErrors(schema, path));
+    append(this.errors, mapTypeErrors(schema, path));
+    append(this.errors, listTypeErrors(schema, path));
     this.#rules?.declare(schema, path, uncorrelated, this.errors, before);
   }
 

@@ -1,6 +1,6 @@
 /** Objects inside of objects (`x-kubernetes-embedded-resource`), and the metadata that all of them share. */
 import { dns1035Label, labelValue, qualifiedName } from '../format/names.ts';
-import { child, type FieldError, index, invalid, key, required } from './field-error.ts';
+import { append, child, type FieldError, index, invalid, key, required } from './field-error.ts';
 import {
   additionalOf,
   isEmbedded,
@@ -155,7 +155,10 @@ export function coerceEmbedded(
       }
       const { removed: unknown, problem } = coerceMetadata(inner);
       if (problem !== undefined) return invalid(place, inner, problem);
-      removed.push(...unknown.map((field) => `${place}.${field}`));
+      append(
+        removed,
+        unknown.map((field) => `${place}.${field}`),
+      );
     }
     const property = propertyOf(schema, name);
     const error = property
@@ -222,9 +225,15 @@ function checkMetadata(metadata: JsonObject, path: string): readonly FieldError[
     if (!isObject(values)) continue;
     for (const [label, text] of Object.entries(values)) {
       const keyProblems = qualifiedName(name === 'annotations' ? label.toLowerCase() : label);
-      errors.push(...keyProblems.map((problem) => invalid(child(path, name), label, problem)));
+      append(
+        errors,
+        keyProblems.map((problem) => invalid(child(path, name), label, problem)),
+      );
       if (name === 'labels') {
-        errors.push(...labelValue(String(text)).map((problem) => invalid(child(path, name), text, problem)));
+        append(
+          errors,
+          labelValue(String(text)).map((problem) => invalid(child(path, name), text, problem)),
+        );
       }
     }
   }

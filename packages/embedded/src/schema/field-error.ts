@@ -74,6 +74,11 @@ export function tooMany(path: string, actual: number, most: number): FieldError 
   return make('FieldValueTooMany', path, actual, `must have at most ${most} ${most === 1 ? 'item' : 'items'}`);
 }
 
+/** `list.push(...items)` breaks where there are very many. */
+export function append<T>(list: T[], items: Iterable<T>): void {
+  for (const item of items) list.push(item);
+}
+
 export const child = (path: string, name: string): string => (path === '' ? name : `${path}.${name}`);
 export const key = (path: string, name: string): string => `${path}[${name}]`;
 export const index = (path: string, at: number): string => `${path}[${at}]`;

@@ -1,5 +1,5 @@
 /** What a schema may say about lists and maps: sets, lists with keys, atomic ones. */
-import { child, type FieldError, forbidden, invalid, key, notSupported, required } from './field-error.ts';
+import { append, child, type FieldError, forbidden, invalid, key, notSupported, required } from './field-error.ts';
 import { itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
 
 export function mapTypeErrors(schema: JsonSchema, path: string): readonly FieldError[] {
@@ -26,7 +26,7 @@ export function listTypeErrors(schema: JsonSchema, path: string): readonly Field
   const place = child(path, 'x-kubernetes-list-type');
   if (listType !== undefined) {
     const wrong = mustBe('array', schema, path, 'x-kubernetes-list-type');
-    errors.push(...(wrong.length > 0 || listType !== 'set' ? wrong : setItemErrors(schema, path)));
+    append(errors, wrong.length > 0 || listType !== 'set' ? wrong : setItemErrors(schema, path));
     if (!['atomic', 'set', 'map'].includes(listType)) {
       errors.push(notSupported(place, listType, ['atomic', 'set', 'map']));
     }
@@ -35,7 +35,7 @@ export function listTypeErrors(schema: JsonSchema, path: string): readonly Field
     const detail = 'must be map if x-kubernetes-list-map-keys is non-empty';
     errors.push(listType === undefined ? required(place, detail) : invalid(place, listType, detail));
   }
-  if (listType === 'map') errors.push(...keyErrors(schema, path));
+  if (listType === 'map') append(errors, keyErrors(schema, path));
   return [...errors, ...keyedErrors(schema, path)];
 }
 

@@ -13,6 +13,8 @@ export interface Problem {
 
 export class Result {
   readonly problems: Problem[] = [];
+  /** Only once there are several: most values have nothing wrong. */
+  #messages: Set<string> | undefined;
   /** Checks that were made. */
   matches = 0;
 
@@ -21,15 +23,27 @@ export class Result {
   }
 
   /** Equal messages are kept once. */
-  add(...problems: readonly Problem[]): void {
+  add(problems: Iterable<Problem>): void {
     for (const problem of problems) {
-      if (!this.problems.some(({ message }) => message === problem.message)) this.problems.push(problem);
+      if (this.problems.length > 0) {
+        this.#messages ??= new Set(this.problems.map(({ message }) => message));
+        if (this.#messages.has(problem.message)) continue;
+        this.#messages.add(problem.message);
+      }
+      this.problems.push(problem);
     }
   }
 
   merge(other: Result | undefined): void {
     if (!other) return;
-    this.add(...other.problems);
+    if (this.problems.length === 0 && other.problems.length > 1) {
+      // All of them are different already.
+      this.#messages = other.#messages;
+      for (const problem of other.problems) this.problems.push(problem);
+      this.matches += other.matches;
+      return;
+    }
+    this.add(other.problems);
     this.matches += other.matches;
   }
 

@@ -1,6 +1,6 @@
 /** The rules in a schema: whether they are well written, compile, look back only where that is possible, and are cheap. */
 import { declareType } from './declared-type.ts';
-import { child, type FieldError, index, internal, invalid, notSupported, required } from './field-error.ts';
+import { append, child, type FieldError, index, internal, invalid, notSupported, required } from './field-error.ts';
 import { normalizeFieldPath } from './field-path.ts';
 import {
   additionalOf,
@@ -32,7 +32,7 @@ export class RuleDeclarations {
   ): void {
     if (uncorrelated !== undefined) this.#uncorrelated.set(path, uncorrelated);
     for (const [at, rule] of rulesOf(schema).entries()) {
-      errors.push(...wordingErrors(rule, schema, index(child(path, 'x-kubernetes-validations'), at)));
+      append(errors, wordingErrors(rule, schema, index(child(path, 'x-kubernetes-validations'), at)));
     }
     if (errors.length > before) this.#wrong.add(path);
   }
@@ -86,7 +86,7 @@ export class RuleDeclarations {
     for (const [at, source] of rulesOf(schema).entries()) {
       const spot = index(place, at);
       const rule = compileRule(source, schema, declared);
-      errors.push(...costs.observe(rule, declared, cardinality, spot));
+      append(errors, costs.observe(rule, declared, cardinality, spot));
       if (rule.problem !== undefined) errors.push(invalid(child(spot, 'rule'), shown(source), rule.problem));
       if (rule.messageProblem !== undefined) {
         errors.push(invalid(child(spot, 'messageExpression'), shown(source), rule.messageProblem));

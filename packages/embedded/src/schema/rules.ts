@@ -214,12 +214,19 @@ function below(place: Place, name: string): Omit<Place, 'path'> {
   return { correlation: place.correlation.key(name), nearest: place.correlation };
 }
 
+/** Both are made once and only if they are asked for. */
 function activationFor(rule: CompiledRule, schema: JsonSchema, value: unknown, old: unknown): Activation {
-  return (name): Value | undefined => {
-    if (name === 'self') return typedValue(value, schema);
+  let self: Value | undefined;
+  let oldSelf: Value | undefined;
+  return (name) => {
+    if (name === 'self') {
+      self ??= typedValue(value, schema);
+      return self;
+    }
     if (name !== 'oldSelf') return undefined;
-    if (rule.source.optionalOldSelf !== true) return old === undefined ? undefined : typedValue(old, schema);
-    return old === undefined ? NONE : new Optional(typedValue(old, schema));
+    if (old !== undefined) oldSelf ??= typedValue(old, schema);
+    if (rule.source.optionalOldSelf !== true) return oldSelf;
+    return oldSelf === undefined ? NONE : new Optional(oldSelf);
   };
 }
 

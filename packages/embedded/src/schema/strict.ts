@@ -30,7 +30,7 @@ export function undecodableStatus(kind: string, version: string, problem: string
 /** Keys that a text gives twice, by their paths. The text must be JSON; of what is not nothing is said. */
 export function duplicateFields(text: string): readonly string[] {
   const found: string[] = [];
-  const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]/gy;
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/sy;
   const space = /[^"{}[\],:]*/y;
   /** Open objects and lists, with their keys and where we are in them. */
   const stack: { readonly keys: Set<string> | undefined; place: string; at: number; isKey: boolean }[] = [];

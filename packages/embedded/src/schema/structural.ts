@@ -1,7 +1,17 @@
 /** Whether a schema is structural: what it says about the shape of objects is in one place, and complete. */
 import { Pattern } from '../format/pattern.ts';
 import { deepEqual } from './equal.ts';
-import { child, describeFieldError, type FieldError, forbidden, index, invalid, key, required } from './field-error.ts';
+import {
+  append,
+  child,
+  describeFieldError,
+  type FieldError,
+  forbidden,
+  index,
+  invalid,
+  key,
+  required,
+} from './field-error.ts';
 import {
   additionalOf,
   hasAdditional,
@@ -60,17 +70,19 @@ function shapeErrors(schema: JsonSchema, level: Level, path: string): readonly F
   const items = itemsOf(schema);
   const additional = additionalOf(schema);
   if (schema.type === 'array' && !items) errors.push(required(child(path, 'items'), 'must be specified'));
-  if (items) errors.push(...shapeErrors(items, 'item', child(path, 'items')));
+  if (items) append(errors, shapeErrors(items, 'item', child(path, 'items')));
   for (const [name, property] of propertiesOf(schema)) {
-    errors.push(...shapeErrors(property, 'field', key(child(path, 'properties'), name)));
+    append(errors, shapeErrors(property, 'field', key(child(path, 'properties'), name)));
   }
   if (hasAdditional(schema)) {
     const place = child(path, 'additionalProperties');
     if (level === 'root') errors.push(forbidden(place, 'must not be used at the root'));
-    if (additional) errors.push(...shapeErrors(additional, 'field', place));
+    if (additional) append(errors, shapeErrors(additional, 'field', place));
   }
-  errors.push(...extensionErrors(schema, path), ...branchErrors(schema, path, intOrStringBranch(schema)));
-  errors.push(...typeErrors(schema, level, path), ...metaErrors(schema, level, path));
+  append(errors, extensionErrors(schema, path));
+  append(errors, branchErrors(schema, path, intOrStringBranch(schema)));
+  append(errors, typeErrors(schema, level, path));
+  append(errors, metaErrors(schema, level, path));
   return errors;
 }
 
@@ -154,13 +166,13 @@ function branchErrors(schema: JsonSchema, path: string, free: 'anyOf' | 'allOf' 
   const each = (name: string, branches: readonly JsonSchema[]): void => {
     for (const [at, branch] of branches.entries()) {
       const isFree = free === 'allOf' && name === 'allOf' && at === 0;
-      errors.push(...nestedErrors(branch, index(child(path, name), at), isFree ? 'anyOf' : undefined));
+      append(errors, nestedErrors(branch, index(child(path, name), at), isFree ? 'anyOf' : undefined));
     }
   };
   if (free !== 'anyOf') each('anyOf', anyOf);
   each('allOf', allOf);
   each('oneOf', oneOf);
-  if (not) errors.push(...nestedErrors(not, child(path, 'not')));
+  if (not) append(errors, nestedErrors(not, child(path, 'not')));
   if (pattern !== '') {
     const compiled = Pattern.compile(pattern);
     if (typeof compiled === 'string') {
@@ -203,9 +215,9 @@ function isSaid(value: unknown): boolean {
 function nestedErrors(schema: JsonSchema, path: string, free?: 'anyOf'): readonly FieldError[] {
   const errors: FieldError[] = [...branchErrors(schema, path, free)];
   const items = itemsOf(schema);
-  if (items) errors.push(...nestedErrors(items, child(path, 'items')));
+  if (items) append(errors, nestedErrors(items, child(path, 'items')));
   for (const [name, property] of propertiesOf(schema)) {
-    errors.push(...nestedErrors(property, key(child(path, 'properties'), name)));
+    append(errors, nestedErrors(property, key(child(path, 'properties'), name)));
   }
   for (const [name, detail] of nested) {
     if (isSaid(schema[name])) errors.push(forbidden(child(path, name), detail));

@@ -133,7 +133,8 @@ function textValue(raw: unknown, format = ''): Value {
 class SetList extends JsonList {
   override equals(other: ListValue, equals: Equals): boolean {
     if (this.length !== other.length) return false;
-    return [...other].every((item) => [...this].some((own) => equals(own, item)));
+    const all = [...this];
+    return [...other].every((item) => all.some((own) => equals(own, item)));
   }
 
   override concat(other: ListValue): ListValue {

@@ -1,8 +1,9 @@
 /** Validation of objects: the server's words for everything that can be wrong. Compared with the real server's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { invalidStatus } from './field-error.ts';
+import { append, invalidStatus } from './field-error.ts';
 import type { JsonSchema } from './json-schema.ts';
+import { composite, type Problem, Result } from './result.ts';
 import { errorsOf, object } from './schema-testing.ts';
 
 type Rows = readonly (readonly [JsonSchema, unknown, ...string[]])[];
@@ -184,6 +185,18 @@ test('what did not change is not validated again', () => {
     ],
   ];
   for (const [schema, old, value, ...expected] of rows) assert.deepEqual(errorsOf(schema, value, old), expected);
+});
+
+test('very many errors are no trouble, and none is told twice', () => {
+  const many = Array.from({ length: 200_000 }, (_unused, at) => composite(String(at)));
+  const [one, other] = [new Result(), new Result()];
+  one.add(many);
+  other.add([composite('1'), composite('x')]);
+  other.merge(one);
+  assert.equal(other.problems.length, many.length + 1);
+  const list: Problem[] = [];
+  append(list, many);
+  assert.equal(list.length, many.length);
 });
 
 test('all causes are in the Status', () => {

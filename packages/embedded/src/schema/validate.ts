@@ -65,7 +65,7 @@ class Validator {
   validate(value: unknown, schema: JsonSchema, path: string, correlation?: Correlation): Result {
     const result = new Result();
     const note = (...problems: readonly (Problem | undefined)[]): void => {
-      result.add(...problems.filter((problem) => problem !== undefined));
+      result.add(problems.filter((problem) => problem !== undefined));
       result.matches++;
     };
     if (value === null || value === undefined) {
@@ -115,7 +115,7 @@ class Validator {
     for (const name of Object.keys(value).toSorted()) {
       if (propertyOf(schema, name)) continue;
       if (schema.additionalProperties === false) {
-        result.add({ kind: 'other', path, message: `${path}.${name} in body is a forbidden property`, value: name });
+        result.add([{ kind: 'other', path, message: `${path}.${name} in body is a forbidden property`, value: name }]);
       } else if (additional) result.merge(this.#inner(value[name], additional, `${path}.${name}`, before(name)));
     }
     for (const [name, property] of propertiesOf(schema)) {
@@ -124,7 +124,7 @@ class Validator {
     }
     for (const name of schema.required ?? []) {
       if (Object.hasOwn(value, name)) continue;
-      result.add({ kind: 'required', path: `${path}.${name}`, message: `${path}.${name} in body is required` });
+      result.add([{ kind: 'required', path: `${path}.${name}`, message: `${path}.${name} in body is required` }]);
     }
     return result;
   }
@@ -136,14 +136,14 @@ class Validator {
     const { allOf = [], anyOf = [], oneOf = [], not } = schema;
     if (anyOf.length > 0) {
       const { valid, best } = judge(anyOf, check, 'first');
-      if (valid === 0) result.add(composite(`${goQuote(path)} must validate at least one schema (anyOf)`));
+      if (valid === 0) result.add([composite(`${goQuote(path)} must validate at least one schema (anyOf)`)]);
       result.merge(best);
     }
     if (oneOf.length > 0) {
       const { valid, best } = judge(oneOf, check, 'all');
       if (valid !== 1) {
         const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
-        result.add(composite(`${goQuote(path)} must validate one and only one schema (oneOf). ${found}`));
+        result.add([composite(`${goQuote(path)} must validate one and only one schema (oneOf). ${found}`)]);
       }
       if (valid <= 1) result.merge(best);
     }
@@ -153,10 +153,10 @@ class Validator {
       const valid = results.filter(({ isValid }) => isValid).length;
       if (valid !== allOf.length) {
         const none = valid === 0 ? '. None validated' : '';
-        result.add(composite(`${goQuote(path)} must validate all the schemas (allOf)${none}`));
+        result.add([composite(`${goQuote(path)} must validate all the schemas (allOf)${none}`)]);
       }
     }
-    if (not && check(not).isValid) result.add(composite(`${goQuote(path)} must not validate the schema (not)`));
+    if (not && check(not).isValid) result.add([composite(`${goQuote(path)} must not validate the schema (not)`)]);
     result.matches++;
     return result;
   }

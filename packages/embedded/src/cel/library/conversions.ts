@@ -36,6 +36,8 @@ import { int, uint } from './operators.ts';
 const A = paramOf('A');
 const B = paramOf('B');
 const DIGITS = /^[+-]?\d+$/;
+/** Of the largest integer. */
+const MOST_DIGITS = 20;
 /** Of doubles that int64 and uint64 hold. */
 const INT_BOUND = 2 ** 63;
 const UINT_BOUND = 2 ** 64;
@@ -50,7 +52,9 @@ function convert(name: string, from: CelType, to: CelType, run: (value: never) =
 
 function parseInteger(text: string, min: bigint, max: bigint, to: string): bigint {
   if (!DIGITS.test(text) || (to === 'uint' && /^[+-]/.test(text))) throw failure('string', to);
-  const value = BigInt(text.replace(/^\+/, ''));
+  const digits = text.replace(/^[+-]?0*(?=\d)/, '');
+  if (digits.length > MOST_DIGITS) throw failure('string', to);
+  const value = BigInt(text.startsWith('-') ? `-${digits}` : digits);
   if (value < min || value > max) throw failure('string', to);
   return value;
 }

@@ -1,6 +1,6 @@
 /** `"%d of %s".format([1, "x"])`. */
 import { fixedPoint, goQuote } from '../../format/go-text.ts';
-import { EvaluationError } from '../meter.ts';
+import { EvaluationError, type Meter } from '../meter.ts';
 import { Duration, ListValue, MapValue, Timestamp, TypeValue, typeName, Uint, type Value } from '../value.ts';
 import { toText } from './conversions.ts';
 
@@ -40,7 +40,7 @@ export function parseFormat(format: string): readonly Piece[] | string {
   return pieces;
 }
 
-export function formatString(format: string, args: ListValue): string {
+export function formatString(format: string, args: ListValue, meter: Meter): string {
   const pieces = parseFormat(format);
   if (typeof pieces === 'string') throw new EvaluationError(pieces);
   let next = 0;
@@ -49,7 +49,9 @@ export function formatString(format: string, args: ListValue): string {
       if ('text' in piece) return piece.text;
       const index = next++;
       if (index >= args.length) throw new EvaluationError(`index ${index} out of range`);
-      return formatClause(piece.clause, piece.precision, args.at(index));
+      const text = formatClause(piece.clause, piece.precision, args.at(index));
+      meter.work(text.length);
+      return text;
     })
     .join('');
 }

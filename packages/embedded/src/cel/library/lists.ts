@@ -36,18 +36,21 @@ function add(one: Value, other: Value): Value {
   throw noSuchOverload();
 }
 
-function sum(list: ListValue, zero: Value): Value {
+function sum(list: ListValue, zero: Value, meter: Meter): Value {
+  meter.work(list.length);
   let total = list.length > 0 ? undefined : zero;
   for (const item of list) total = total === undefined ? item : add(total, item);
   return total ?? zero;
 }
 
-function isSorted(list: ListValue): boolean {
+function isSorted(list: ListValue, meter: Meter): boolean {
+  meter.work(list.length);
   for (let i = 1; i < list.length; i++) if (compare(list.at(i - 1), list.at(i)) > 0) return false;
   return true;
 }
 
-function extreme(list: ListValue, name: string, wanted: number): Value {
+function extreme(list: ListValue, name: string, wanted: number, meter: Meter): Value {
+  meter.work(list.length);
   let best: Value | undefined;
   for (const item of list) if (best === undefined || compare(item, best) === wanted) best = item;
   if (best === undefined) throw new EvaluationError(`${name} called on empty list`);
@@ -67,7 +70,7 @@ function slice(list: ListValue, start: bigint, end: bigint): ListValue {
   if (start < 0n || end < 0n) throw new EvaluationError(`${head}, negative indexes not supported`);
   if (start > end) throw new EvaluationError(`${head}, start index must be less than or equal to end index`);
   if (BigInt(list.length) < end) throw new EvaluationError(`${head}, list is length ${list.length}`);
-  return new ArrayList([...list].slice(Number(start), Number(end)));
+  return new ArrayList(Array.from({ length: Number(end - start) }, (_unused, at) => list.at(Number(start) + at)));
 }
 
 function flatten(list: ListValue, depth: bigint, meter: Meter): Value[] {
@@ -134,12 +137,20 @@ function onList(
 
 export const lists: readonly Overload[] = [
   ...zeros.map(([type, zero]) =>
-    method('sum', `list_${type.kind}_sum`, [listOf(type)], type, ([list]) => sum(list as ListValue, zero)),
+    method('sum', `list_${type.kind}_sum`, [listOf(type)], type, ([list], meter) =>
+      sum(list as ListValue, zero, meter),
+    ),
   ),
   ...comparable.flatMap((type) => [
-    method('isSorted', `list_${type.kind}_is_sorted`, [listOf(type)], BOOL, ([list]) => isSorted(list as ListValue)),
-    method('min', `list_${type.kind}_min`, [listOf(type)], type, ([list]) => extreme(list as ListValue, 'min', -1)),
-    method('max', `list_${type.kind}_max`, [listOf(type)], type, ([list]) => extreme(list as ListValue, 'max', 1)),
+    method('isSorted', `list_${type.kind}_is_sorted`, [listOf(type)], BOOL, ([list], meter) =>
+      isSorted(list as ListValue, meter),
+    ),
+    method('min', `list_${type.kind}_min`, [listOf(type)], type, ([list], meter) =>
+      extreme(list as ListValue, 'min', -1, meter),
+    ),
+    method('max', `list_${type.kind}_max`, [listOf(type)], type, ([list], meter) =>
+      extreme(list as ListValue, 'max', 1, meter),
+    ),
     method('sort', `list_${type.kind}_sort`, [listOf(type)], listOf(type), ([list], meter) =>
       sortBy(list as ListValue, list as ListValue, meter),
     ),

@@ -107,7 +107,7 @@ const arithmetic: readonly Overload[] = [
     Uint8Array.from([...(one as Uint8Array), ...(other as Uint8Array)]),
   ),
   fn('_+_', 'add_list', [listOf(A), listOf(A)], listOf(A), ([one, other], meter) => {
-    meter.work((other as ListValue).length);
+    meter.work((one as ListValue).concatWork(other as ListValue));
     return (one as ListValue).concat(other as ListValue);
   }),
   fn('_+_', 'add_duration_duration', [DURATION, DURATION], DURATION, ([one, other]) =>

@@ -1,6 +1,6 @@
 /** Text: what the language has itself, and the strings extension (version 2). Positions count characters. */
 import { fn, method, type Overload } from '../function.ts';
-import { EvaluationError, noSuchOverload } from '../meter.ts';
+import { EvaluationError, type Meter, noSuchOverload } from '../meter.ts';
 import { BOOL, type CelType, DYN, INT, listOf, STRING } from '../type.ts';
 import { ArrayList, characterCount, type ListValue, type Value } from '../value.ts';
 import { formatString } from './format-string.ts';
@@ -58,7 +58,10 @@ function lastIndexOf(text: string, part: string, from?: bigint): bigint {
   return position(text, text.lastIndexOf(part, slice(text, 0, Number(from)).length));
 }
 
-function replace(text: string, part: string, by: string, most: bigint): string {
+/** The result can be much longer than all that went in, so it is paid for before it is made. */
+function replace(text: string, part: string, by: string, most: bigint, meter: Meter): string {
+  const places = part === '' ? text.length + 1 : text.split(part).length - 1;
+  meter.work(Math.min(places, most < 0n ? places : Number(most)) * by.length);
   if (most < 0n) return text.replaceAll(part, () => by);
   const pieces = split(text, part, most + 1n);
   if (part !== '') return pieces.join(by);
@@ -76,10 +79,11 @@ function split(text: string, separator: string, most: bigint): string[] {
   return [...pieces.slice(0, count - 1), pieces.slice(count - 1).join(separator)];
 }
 
-function join(list: ListValue, separator: string): string {
+function join(list: ListValue, separator: string, meter: Meter): string {
   const texts: string[] = [];
   for (const item of list) {
     if (typeof item !== 'string') throw noSuchOverload();
+    meter.work(1 + item.length + separator.length);
     texts.push(item);
   }
   return texts.join(separator);
@@ -132,8 +136,14 @@ export const strings: readonly Overload[] = [
   text('lastIndexOf', [STRING, INT], INT, lastIndexOf),
   text('lowerAscii', [], STRING, lower),
   text('upperAscii', [], STRING, upper),
-  text('replace', [STRING, STRING], STRING, (one: string, part: string, by: string) => replace(one, part, by, -1n)),
-  text('replace', [STRING, STRING, INT], STRING, replace),
+  method('replace', 'string_replace_string_string', [STRING, STRING, STRING], STRING, (args, meter) => {
+    const [one, part, by] = args as readonly [string, string, string];
+    return replace(one, part, by, -1n, meter);
+  }),
+  method('replace', 'string_replace_string_string_int', [STRING, STRING, STRING, INT], STRING, (args, meter) => {
+    const [one, part, by, most] = args as readonly [string, string, string, bigint];
+    return replace(one, part, by, most, meter);
+  }),
   text('split', [STRING], listOf(STRING), (one: string, by: string) => new ArrayList(split(one, by, -1n))),
   text('split', [STRING, INT], listOf(STRING), (one: string, by: string, most: bigint) => {
     return new ArrayList(split(one, by, most));
@@ -141,12 +151,12 @@ export const strings: readonly Overload[] = [
   text('substring', [INT], STRING, (one: string, start: bigint) => substring(one, start)),
   text('substring', [INT, INT], STRING, substring),
   text('trim', [], STRING, trim),
-  method('format', 'string_format', [STRING, listOf(DYN)], STRING, ([pattern, args]) =>
-    formatString(pattern as string, args as ListValue),
+  method('format', 'string_format', [STRING, listOf(DYN)], STRING, ([pattern, args], meter) =>
+    formatString(pattern as string, args as ListValue, meter),
   ),
-  method('join', 'list_join', [listOf(STRING)], STRING, ([list]) => join(list as ListValue, '')),
-  method('join', 'list_join_string', [listOf(STRING), STRING], STRING, ([list, separator]) =>
-    join(list as ListValue, separator as string),
+  method('join', 'list_join', [listOf(STRING)], STRING, ([list], meter) => join(list as ListValue, '', meter)),
+  method('join', 'list_join_string', [listOf(STRING), STRING], STRING, ([list, separator], meter) =>
+    join(list as ListValue, separator as string, meter),
   ),
   fn('strings.quote', 'strings_quote', [STRING], STRING, ([one]) => quote(one as string)),
 ];
