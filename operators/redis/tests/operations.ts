@@ -1,5 +1,5 @@
 /**
- * What the servers do and refuse, one case each. The same cases run against the model (operations.model.test.ts) and
+ * What the servers do and refuse, one case each. The same cases run against the model (operations.model.sim.test.ts) and
  * against real Valkey and Redis (operations.real.test.ts): where they differ, the real server is right.
  */
 import assert from 'node:assert/strict';
