@@ -10,7 +10,7 @@ import {
   invalid,
   notSupported,
   required,
-} from '../schema/field-error.ts';
+} from '../status/field-error.ts';
 import { type CompiledValidation, compilePolicy, type Expression } from './compiled-policy.ts';
 import type {
   MatchResources,

@@ -1,6 +1,7 @@
 /** managedFields: who owns which fields, read into sets and written back in the server's order. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import type { FieldSet } from './field-set.ts';
 import { readFieldsV1, toFieldsV1 } from './fields-v1.ts';
 import { compareText } from './value.ts';

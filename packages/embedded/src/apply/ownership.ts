@@ -2,8 +2,9 @@
  * The heart of it: who owns what after an update, and what an apply makes of the live object. All objects are without
  * managedFields and in the version of the request; the owners' sets may be in others.
  */
+import type { JsonObject } from '../object/draft.ts';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import type { JsonObject, Type } from '../types/type.ts';
+import type { Type } from '../types/type.ts';
 import { type Comparison, compare } from './compare.ts';
 import { fieldElement, type Path } from './element.ts';
 import { fieldsOf } from './extract.ts';

@@ -1,10 +1,11 @@
 /** What kube-apiserver 1.36.3 answered to creates of built-in kinds: their defaults belong to whoever created. */
+import type { JsonObject } from '../object/draft.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtin } from '../cases/thing-testing.ts';
 import { builtinTypes } from '../types/builtin.ts';
 import type { KindTypes } from '../types/kind-types.ts';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import { trackUpdate } from './track.ts';
 
 function fieldsAfterCreate(object: JsonObject): unknown {

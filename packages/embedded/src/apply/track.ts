@@ -1,6 +1,7 @@
 /** Ownership after writes that are no apply: create, update, patch. */
+import type { JsonObject } from '../object/draft.ts';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import { asList, asMap, isEmptyMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap, isEmptyMap } from '../types/type.ts';
 import {
   decodeManaged,
   emptyManaged,

@@ -1,6 +1,6 @@
 /** A custom kind with every sort of field that ownership knows, and a few built-in ones. */
 import type { CustomDefinition, StructuralSchema } from '../types/custom.ts';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 
 const text: StructuralSchema = { type: 'string' };
 const number: StructuralSchema = { type: 'integer' };

@@ -2,6 +2,7 @@
 import type { Clock, Json, Random, Status } from '@reeve/kube';
 import type { Registry, Served } from '../kinds/registry.ts';
 import type { JsonObject } from '../object/draft.ts';
+import type { PatchResult } from '../patch/result.ts';
 import type { Store } from '../store/store.ts';
 
 /** Who writes, for `metadata.managedFields`. */
@@ -11,13 +12,6 @@ export interface FieldOwner {
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
-
-export type PatchResult =
-  | {
-      readonly object: JsonObject /** What is odd about the patch itself. */;
-      readonly strictErrors?: readonly string[];
-    }
-  | { readonly status: Status };
 
 export type Patch = (object: JsonObject, patch: Json, served: Served) => PatchResult;
 
