@@ -1,7 +1,7 @@
 /** What the operations on objects work with. */
 import type { Clock, Json, Random, Status } from '@reeve/kube';
 import type { Registry, Served } from '../kinds/registry.ts';
-import type { JsonObject } from '../object/draft.ts';
+import type { Draft, JsonObject } from '../object/draft.ts';
 import type { PatchResult } from '../patch/result.ts';
 import type { Store } from '../store/store.ts';
 
@@ -42,12 +42,28 @@ export interface Plugins {
   };
 }
 
+/** A write that is about to be stored. */
+export interface Write {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly target: Target;
+  /** Absent when it is deleted. */
+  readonly object?: Draft;
+  /** Absent when it is new. */
+  readonly old?: Draft;
+  readonly dryRun: boolean;
+}
+
+/** Asks the admission policies. Throws their refusal, or answers with their warnings. */
+export type Admit = (write: Write) => readonly string[];
+
 export interface Context {
   readonly store: Store;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
   readonly plugins: Plugins;
+  /** Absent when there is nobody to ask, and for what the server does itself. */
+  readonly admit?: Admit;
 }
 
 /** One object, or a collection when there is no name. */

@@ -98,6 +98,7 @@ export async function deleteObject(context: Context, target: Target, options: De
     if (current === undefined) throw notFound(kind, name);
     const old = draftFor(served, current);
     refusePreconditions(old, target, options);
+    const warnings = context.admit?.({ operation: 'DELETE', target, old, dryRun: options.dryRun }) ?? [];
     const object = draftFor(served, current);
     const fate = mark(object, target, context, options);
     const stays = fate !== 'goes';
@@ -111,7 +112,7 @@ export async function deleteObject(context: Context, target: Target, options: De
         stays || kind.returnsDeleted
           ? textFor(served, { body: bodyOf(stored, shownVersion) })
           : doneStatus(target, object),
-      warnings: kind.warnDelete && says === undefined ? [kind.warnDelete] : [],
+      warnings: kind.warnDelete && says === undefined ? [...warnings, kind.warnDelete] : warnings,
     };
     if (options.dryRun || !isChanged) return { type: 'keep' };
     // Without grace there is no state in between: it goes as it was.

@@ -2,8 +2,9 @@
 import type { Kind } from '../kinds/kind.ts';
 import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
 import { keepMetadata, validateFinalizerNames, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
+import { strictProblems } from '../schema/strict.ts';
 import type { FieldError } from '../status/field-error.ts';
-import { badRequest, conflict, invalidObject } from '../status/refusal.ts';
+import { badRequest, conflict, invalidObject, undecodable } from '../status/refusal.ts';
 import { type Context, type Target, timeText, type WriteOptions } from './context.ts';
 import type { Decoded } from './decode.ts';
 
@@ -143,16 +144,12 @@ export function judgeUnknown(
   { served }: Target,
   { fieldValidation }: WriteOptions,
 ): readonly string[] {
-  const texts = [...complaints, ...unknown.map((field) => `unknown field ${JSON.stringify(field)}`)];
+  const texts = [...complaints, ...strictProblems([], unknown)];
   if (texts.length === 0 || fieldValidation === 'Ignore') return [];
   if (fieldValidation === 'Warn') return texts;
   const { kind, version } = served;
   const problem = `strict decoding error: ${texts.join(', ')}`;
-  throw badRequest(
-    kind.custom
-      ? problem
-      : `${kind.kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind.kind}: ${problem}`,
-  );
+  throw kind.custom ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
 }
 
 function refuseInvalid(object: Draft, kind: Kind, errors: readonly FieldError[]): void {

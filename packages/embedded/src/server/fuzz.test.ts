@@ -99,9 +99,7 @@ const body = fc.oneof(
 const type = fc.constantFrom('application/json', 'application/merge-patch+json', 'text/plain', 'constructor', '');
 
 test('any request is answered: what is wrong with a Status, nothing with a failure of the server', async () => {
-  const { request, of, errors } = await openServer({
-    plugins: { patches: { merge: (target, patch) => ({ object: { ...target, ...(patch as object) } }) } },
-  });
+  const { request, of, errors } = await openServer();
   await of(crds).create(widgetDefinition());
   await fc.assert(
     fc.asyncProperty(
