@@ -29,7 +29,8 @@ export async function createObject(
   const base = textOf(object.metadata.generateName);
   const generates = textOf(object.metadata.name) === '' && base !== '';
   for (let attempt = 1; ; attempt++) {
-    const fresh = copyOf(object) as Draft;
+    // Only a name that is thrown again needs the object as it came.
+    const fresh = generates ? copyOf(object) : object;
     if (generates) fresh.metadata.name = generatedName(base, context);
     const name = textOf(fresh.metadata.name);
     try {

@@ -12,7 +12,7 @@ import { strategicCases } from '../cases/strategic-cases-testing.ts';
 import { thingSchema } from '../cases/thing-testing.ts';
 import { ownersOf, valueAt } from '../cases/world-testing.ts';
 import { builtinKinds } from '../kinds/builtin.ts';
-import type { JsonObject } from '../object/draft.ts';
+import { type JsonObject, textOf } from '../object/draft.ts';
 import { mergePatch } from '../patch/merge-patch.ts';
 import { crds, openServer } from './server-testing.ts';
 
@@ -37,12 +37,12 @@ const things = {
 type Server = Awaited<ReturnType<typeof openServer>>;
 
 function resourceOf({ apiVersion, kind }: JsonObject): Resource<AnyObject> {
-  const [group, version] = String(apiVersion).includes('/') ? String(apiVersion).split('/') : ['', String(apiVersion)];
+  const [version = '', group = ''] = textOf(apiVersion).split('/').reverse();
   const known = builtinKinds.find((one) => one.kind === kind && one.group === group);
   return resource({
-    group: group as string,
-    version: version as string,
-    kind: String(kind),
+    group,
+    version,
+    kind: textOf(kind),
     plural: known?.plural ?? 'things',
     namespaced: known?.namespaced ?? true,
   });
