@@ -80,19 +80,9 @@ export function encodeManaged(managed: Managed): JsonObject[] {
   const entries = [...managed.owned].map(([id, { set, apiVersion, applied, fieldsV1 }]) => {
     const { manager, operation, subresource = '' } = managerOf(id);
     const time = managed.times.get(id);
-    return {
-      seconds: secondsOf(time),
-      subresource,
-      entry: {
-        ...(manager === '' ? {} : { manager }),
-        operation: applied ? 'Apply' : operation,
-        apiVersion,
-        ...(time === undefined ? {} : { time }),
-        fieldsType: 'FieldsV1',
-        fieldsV1: fieldsV1 ?? toFieldsV1(set),
-        ...(subresource === '' ? {} : { subresource }),
-      } satisfies JsonObject,
-    };
+    const fields = fieldsV1 ?? toFieldsV1(set);
+    const entry = entryOf({ manager, operation: applied ? 'Apply' : operation, apiVersion, subresource }, time, fields);
+    return { seconds: secondsOf(time), subresource, entry };
   });
   return entries
     .sort(
@@ -104,6 +94,23 @@ export function encodeManaged(managed: Managed): JsonObject[] {
         compareText(a.subresource, b.subresource),
     )
     .map(({ entry }) => entry);
+}
+
+/** In the order in which the server writes it. */
+export function entryOf(
+  { manager, operation, apiVersion = '', subresource = '' }: Manager,
+  time: string | undefined,
+  fieldsV1: JsonObject,
+) {
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...(subresource === '' ? {} : { subresource }),
+  } satisfies JsonObject;
 }
 
 export function secondsOf(time: string | undefined): number {

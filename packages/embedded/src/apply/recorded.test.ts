@@ -98,3 +98,20 @@ test('a Service with its defaults, before it has an address', () => {
     },
   });
 });
+
+test('a new object comes to the same entry by the short way and by the long one', () => {
+  const labels = { a: 'b' };
+  const spec = { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 1 }] }], nodeSelector: {} };
+  const objects = [
+    builtin('v1', 'ConfigMap', { metadata: { labels, finalizers: ['x.io/y'] }, data: { a: '1' } }),
+    builtin('v1', 'ConfigMap', {}),
+    builtin('v1', 'Pod', { spec, status: { phase: 'Running' } }),
+  ];
+  for (const object of objects) {
+    const types = builtinTypes(object['apiVersion'] as string, object['kind'] as string) as KindTypes;
+    const after = types.shaped(object);
+    const metadata = { ...asMap(after['metadata']), managedFields: [{}] };
+    const request = { types, manager: 'u', now: 0 };
+    assert.deepEqual(trackUpdate({ ...request, after }), trackUpdate({ ...request, after: { ...after, metadata } }));
+  }
+});
