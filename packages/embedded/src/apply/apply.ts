@@ -1,4 +1,5 @@
 /** Server-side apply, as a function of the live object and the configuration. */
+import { timeText } from '../format/time.ts';
 import type { JsonObject } from '../object/draft.ts';
 import type { Status } from '@reeve/kube';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
@@ -10,7 +11,6 @@ import {
   type Managed,
   managedFieldsOf,
   managerId,
-  timeText,
   withManagedFields,
   withoutManagedFields,
 } from './managed.ts';

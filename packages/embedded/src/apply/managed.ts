@@ -118,11 +118,6 @@ export function secondsOf(time: string | undefined): number {
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1000);
 }
 
-/** Milliseconds since 1970 as the server writes them: whole seconds. */
-export function timeText(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`;
-}
-
 export function managedFieldsOf(object: JsonObject): readonly Json[] | undefined {
   return asList(asMap(object['metadata'])?.['managedFields']);
 }

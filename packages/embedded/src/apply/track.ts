@@ -1,4 +1,5 @@
 /** Ownership after writes that are no apply: create, update, patch. */
+import { timeText } from '../format/time.ts';
 import type { JsonObject } from '../object/draft.ts';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
 import { asList, asMap, isEmptyMap } from '../types/type.ts';
@@ -11,7 +12,6 @@ import {
   managerId,
   type Owned,
   secondsOf,
-  timeText,
   withManagedFields,
   withoutManagedFields,
 } from './managed.ts';

@@ -1,42 +1,47 @@
 /** The schemas in a CustomResourceDefinition: read into one form, checked when they are written. */
 import type { Json } from '@reeve/kube';
-import { type Draft, isObject, isSame, type JsonObject, objectOf, textOf } from '../object/draft.ts';
+import { type Draft, isObject, isSame, type JsonObject, objectOf, setField, textOf } from '../object/draft.ts';
 import { definitionErrors } from '../schema/definition.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { undecodable } from '../status/refusal.ts';
+import { jsonSchemaProps } from '../types/builtin.ts';
+import { fitOf } from '../types/fit.ts';
+import { shapedMap } from '../types/shape.ts';
 import { each } from './defaults/fill.ts';
 
-/** These hold values, not schemas: a null in them is a value. */
+/** These hold values, not schemas. */
 const VALUES = ['default', 'enum', 'example'];
+/** These hold a schema or something else, so that the table of types knows nothing of what is in them. */
 const SCHEMAS = ['items', 'additionalProperties', 'additionalItems'];
 
-/** Nulls say nothing in a schema. What may be a schema or something else must be one of them. */
+/** Gives schemas of all depths the form that the table of types gives to the others; throws for what is none. */
 export function readSchema(schema: JsonObject): void {
   for (const [name, value] of Object.entries(schema)) {
     if (VALUES.includes(name)) continue;
-    if (value === null) delete schema[name];
-    else if (SCHEMAS.includes(name)) readSchemaOr(value, name);
+    if (SCHEMAS.includes(name)) setField(schema, name, schemaOr(value, name));
     else if (name === 'not') readEach([value]);
-    else if (isObject(value)) readNamed(value);
+    else if (isObject(value)) readEach(Object.values(value));
     else if (Array.isArray(value)) readEach(value);
   }
 }
 
-/** Fields by their names: here a null is a schema that says nothing. */
-function readNamed(schemas: JsonObject): void {
-  for (const [name, value] of Object.entries(schemas)) if (value === null) schemas[name] = {};
-  readEach(Object.values(schemas));
-}
-
 const readEach = (schemas: readonly Json[]): void => schemas.filter(isObject).forEach(readSchema);
 
-function readSchemaOr(value: Json, name: string): void {
-  if (isObject(value)) return readSchema(value);
-  if (name === 'items' ? Array.isArray(value) : typeof value === 'boolean') {
-    return readEach(Array.isArray(value) ? value : []);
-  }
-  throw undecodable('CustomResourceDefinition', 'v1', `${name}: json: not a schema`);
+function schemaOr(value: Json, name: string): Json | undefined {
+  if (value === null) return undefined;
+  if (isObject(value)) return shapedSchema(value);
+  if (name === 'items' && Array.isArray(value)) return value.map((one) => shapedSchema(objectOf(one)));
+  if (name !== 'items' && typeof value === 'boolean') return value;
+  throw undecodable('CustomResourceDefinition', 'v1', `json: ${name} must be a schema`);
+}
+
+function shapedSchema(schema: JsonObject): JsonObject {
+  const { problem } = fitOf(schema, jsonSchemaProps);
+  if (problem !== undefined) throw undecodable('CustomResourceDefinition', 'v1', problem);
+  const shaped = shapedMap(schema, jsonSchemaProps);
+  readSchema(shaped);
+  return shaped;
 }
 
 interface Version {

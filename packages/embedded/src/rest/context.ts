@@ -94,6 +94,3 @@ export const keyOf = ({ served, namespace, name }: Pick<Target, 'served' | 'name
   namespace: served.kind.namespaced ? namespace : '',
   name,
 });
-
-/** Times of objects have seconds, no parts of them. */
-export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

@@ -10,10 +10,11 @@ import {
   textOf,
   textsOf,
 } from '../object/draft.ts';
+import { timeText } from '../format/time.ts';
 import { type FieldError, invalid, notSupported } from '../status/field-error.ts';
 import { badRequest, conflict, forbiddenRequest, invalidOptions, notFound } from '../status/refusal.ts';
 import type { Decision } from '../store/store.ts';
-import { type Context, keyOf, type Outcome, type Target, timeText } from './context.ts';
+import { type Context, keyOf, type Outcome, type Target } from './context.ts';
 import { parseText } from './decode.ts';
 import { draftFor, factsOf, textFor } from './present.ts';
 

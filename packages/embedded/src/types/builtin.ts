@@ -64,6 +64,9 @@ const types: TypeTable = readTable(podTable, kindTable, clusterTable);
 /** ObjectMeta, for custom kinds and embedded resources. */
 export const objectMeta: Type = types.get('ObjectMeta') ?? {};
 
+/** A schema in a definition. */
+export const jsonSchemaProps = types.get('JSONSchemaProps')?.map as MapType;
+
 const builtinKinds: ReadonlyMap<string, KindTypes> = readKinds();
 
 function readKinds(): ReadonlyMap<string, KindTypes> {

@@ -73,6 +73,8 @@ function sortOf(value: Json): string {
 }
 
 function goTypeOf({ scalar, list, map }: Type): string {
+  // What takes every form refers to itself.
+  if (scalar !== undefined && (list ?? map) !== undefined) return 'interface {}';
   if (map?.name !== undefined) return `v1.${map.name}`;
   if (map) return `map[string]${map.element ? goTypeOf(map.element) : 'interface {}'}`;
   if (list) return `[]${goTypeOf(list.element)}`;
