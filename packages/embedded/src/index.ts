@@ -13,11 +13,12 @@ export {
 } from './access/access.ts';
 export { EmbeddedError, type EmbeddedErrorCode, embeddedErrors } from './errors/errors.ts';
 export { builtinKinds } from './kinds/builtin.ts';
-export type { CustomRules } from './kinds/custom.ts';
+export { type CustomRules, schemaRules } from './kinds/custom.ts';
 export type { Decoding, Kind, KindVersion, ObjectRules } from './kinds/kind.ts';
 export type { Served } from './kinds/registry.ts';
 export type { Draft, JsonObject } from './object/draft.ts';
 export type { FieldOwner, Patch, Plugins } from './rest/context.ts';
+export { standardPlugins } from './server/plugins.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
 export { describeFieldError, type FieldError, type FieldErrorType } from './status/field-error.ts';
 export { Refusal } from './status/refusal.ts';

@@ -95,6 +95,14 @@ class Trial {
     return (this.object = await client.patch(name, patch as never, options));
   }
 
+  async end(): Promise<void> {
+    if (this.object === undefined) return;
+    const client = this.#server.of(resourceOf(this.object as unknown as JsonObject));
+    const { name } = this.object.metadata;
+    await client.patch(name as string, { type: 'merge', value: { metadata: { finalizers: null } } });
+    await client.delete(name as string);
+  }
+
   async #applyAsIs(applied: AnyObject, manager: string): Promise<AnyObject> {
     const path = `/apis/example.com/v1/namespaces/default/things/one?fieldManager=${manager}`;
     const { json } = await this.#server.request('PATCH', path, applied, {
@@ -113,9 +121,11 @@ async function attempt(run: Promise<AnyObject>): Promise<AnyObject | Status> {
   }
 }
 
+// One server for all cases: each takes its object away again.
+const server = await openServer();
+await server.of(crds).create(things as AnyObject);
+
 async function check({ steps, expected }: Case): Promise<void> {
-  const server = await openServer();
-  await server.of(crds).create(things as AnyObject);
   const trial = new Trial(server);
   for (const [index, step] of steps.entries()) {
     const before = trial.object?.metadata.resourceVersion;
@@ -131,6 +141,7 @@ async function check({ steps, expected }: Case): Promise<void> {
   }
   if (expected.owns) assert.deepEqual(sorted(ownersOf(object)), sorted(expected.owns));
   assert.deepEqual(server.errors, []);
+  await trial.end();
 }
 
 function sorted(owns: Readonly<Record<string, readonly string[]>>): Record<string, string[]> {
