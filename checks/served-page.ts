@@ -47,7 +47,7 @@ export function servedPage(kinds: readonly Kind[]): string {
     '|---|---|---|',
     '| answers | `application/json`; `as=PartialObjectMetadata(List);g=meta.k8s.io;v=v1` on get, list, watch | Table, YAML, protobuf, CBOR (406) |',
     '| bodies of create and update | `application/json` | YAML, protobuf, CBOR (415) |',
-    '| patches | those whose plugin is given: merge, JSON, strategic (built-in kinds), apply (its body as JSON) | the others (415) |',
+    '| patches | merge, JSON, strategic (built-in kinds), apply (its body as JSON; not through `scale`) | YAML, CBOR (415) |',
     '',
     '## Parameters',
     '',

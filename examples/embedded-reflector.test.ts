@@ -11,13 +11,14 @@ const crds = resource({
   kind: 'CustomResourceDefinition',
   namespaced: false,
 });
+const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const definition: AnyObject = {
   metadata: { name: 'widgets.example.com' },
   spec: {
     group: 'example.com',
     scope: 'Namespaced',
     names: { plural: 'widgets', kind: 'Widget' },
-    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
   },
 };
 

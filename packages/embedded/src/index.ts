@@ -13,13 +13,14 @@ export {
 } from './access/access.ts';
 export { EmbeddedError, type EmbeddedErrorCode, embeddedErrors } from './errors/errors.ts';
 export { builtinKinds } from './kinds/builtin.ts';
-export type { CustomRules } from './kinds/custom.ts';
+export { type CustomRules, schemaRules } from './kinds/custom.ts';
 export type { Decoding, Kind, KindVersion, ObjectRules } from './kinds/kind.ts';
 export type { Served } from './kinds/registry.ts';
-export type { Draft } from './object/draft.ts';
-export type { FieldOwner, Patch, PatchResult, Plugins } from './rest/context.ts';
+export type { Draft, JsonObject } from './object/draft.ts';
+export type { FieldOwner, Patch, Plugins } from './rest/context.ts';
+export { standardPlugins } from './server/plugins.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
-export { type FieldError, type FieldErrorType } from './status/field-error.ts';
+export { describeFieldError, type FieldError, type FieldErrorType } from './status/field-error.ts';
 export { Refusal } from './status/refusal.ts';
 export type { Entry, Key, StoreEvent } from './store/entry.ts';
 export type { HistoryLimits } from './store/history.ts';
@@ -30,7 +31,7 @@ export type { WatchLimits } from './watch/watch.ts';
 export { listen, type Listener, type ListenOptions } from './server/http.ts';
 export { type Activation } from './cel/evaluator.ts';
 export { compile, type Outcome, type Program, type Uncompiled } from './cel/environment.ts';
-export type { AccessAnswer, AccessQuestion, Authorize as AskAccess } from './cel/library/authorizer.ts';
+export type { AccessAnswer, AccessQuestion, CheckAccess } from './cel/library/authorizer.ts';
 export { COST_LIMIT } from './cel/meter.ts';
 export { type CelType, DYN } from './cel/type.ts';
 export { fromJson, type Value } from './cel/value.ts';
@@ -49,23 +50,16 @@ export { selects } from './admission/selector.ts';
 export { CustomResourceSchema, type Decoded } from './schema/custom-resource.ts';
 export { type DefinitionOptions, definitionErrors } from './schema/definition.ts';
 export { coerceMetadata } from './schema/embedded.ts';
-export {
-  describeFieldError,
-  type FieldError as SchemaFieldError,
-  invalidStatus,
-  type Subject,
-} from './schema/field-error.ts';
-export type { JsonObject, JsonSchema, ValidationRule } from './schema/json-schema.ts';
-export { duplicateFields, strictDecodingError, strictProblems, undecodableStatus } from './schema/strict.ts';
+export type { JsonSchema, ValidationRule } from './schema/json-schema.ts';
+export { duplicateFields, strictDecodingError, strictProblems } from './schema/strict.ts';
 export * from './apply/index.ts';
-export { jsonPatch, mergePatch, type PatchResult as PatchedObject, strategicMergePatch } from './patch/index.ts';
+export { jsonPatch, mergePatch, type PatchResult, strategicMergePatch } from './patch/index.ts';
 export {
   builtinTypes,
   type CustomDefinition,
   type CustomVersion,
   customTypes,
   deducedTypes,
-  type JsonObject as TypedObject,
   type KindTypes,
   type ResetPaths,
   type StructuralSchema,

@@ -1,8 +1,8 @@
 /** Admission by policy. Expectations were compared with what the real server's plugin answers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeFieldError } from '../schema/field-error.ts';
-import type { JsonObject } from '../schema/json-schema.ts';
+import { describeFieldError } from '../status/field-error.ts';
+import type { JsonObject } from '../object/draft.ts';
 import { type AdmissionPorts, admit } from './admit.ts';
 import { compilePolicy } from './compiled-policy.ts';
 import type {

@@ -1,6 +1,7 @@
 /** Admission by policy: all policies and bindings, one request, and the answer. */
 import type { Status } from '@reeve/kube';
-import type { Authorize } from '../cel/library/authorizer.ts';
+import type { CheckAccess } from '../cel/library/authorizer.ts';
+import { failure } from '../status/status.ts';
 import type { CompiledPolicy } from './compiled-policy.ts';
 import { evaluatePolicy } from './evaluation.ts';
 import { matches } from './match.ts';
@@ -12,7 +13,7 @@ export interface AdmissionPorts {
   /** Where parameters come from. */
   readonly params: ParamLookup;
   /** Answers `authorizer` in expressions. */
-  readonly authorize: Authorize;
+  readonly authorize: CheckAccess;
 }
 
 export interface Admission {
@@ -105,13 +106,10 @@ function statusOf({ policy, binding, message, reason = 'Invalid' }: Refusal, req
   const { group, resource } = request.resource;
   const name = nameForMessage(request);
   const qualified = group === '' ? resource : `${resource}.${group}`;
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    message: `${qualified} "${name}" is forbidden: ${text}`,
-    reason,
-    details: { name, ...(group === '' ? {} : { group }), kind: resource, causes: [{ message: text }] },
-    code: codes[reason] ?? 422,
-  };
+  return failure(codes[reason] ?? 422, reason, `${qualified} "${name}" is forbidden: ${text}`, {
+    name,
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+    causes: [{ message: text }],
+  });
 }

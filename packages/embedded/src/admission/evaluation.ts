@@ -1,9 +1,9 @@
 /** Runs the expressions of a policy for one request and one parameter. */
 import type { Activation } from '../cel/evaluator.ts';
-import { AUTHORIZER, type Authorize, Question, RESOURCE_CHECK } from '../cel/library/authorizer.ts';
+import { AUTHORIZER, type CheckAccess, Question, RESOURCE_CHECK } from '../cel/library/authorizer.ts';
 import { EvaluationError, WorkBudget } from '../cel/meter.ts';
 import { fromJson, MapValue, type Value } from '../cel/value.ts';
-import type { JsonObject } from '../schema/json-schema.ts';
+import type { JsonObject } from '../object/draft.ts';
 import type { CompiledPolicy, CompiledValidation, Expression } from './compiled-policy.ts';
 import type { Match } from './match.ts';
 import { type AdmissionRequest, requestJson } from './request.ts';
@@ -25,7 +25,7 @@ export interface EvaluationInput {
   readonly request: AdmissionRequest;
   readonly match: Match;
   readonly params: JsonObject | undefined;
-  readonly authorize: Authorize;
+  readonly authorize: CheckAccess;
 }
 
 /** Every validation that does not hold. Nothing when the match conditions say that it is not about this request. */

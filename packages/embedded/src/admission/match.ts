@@ -1,5 +1,5 @@
 /** Whether a policy, or a binding, is about a request. */
-import { isObject, type JsonObject } from '../schema/json-schema.ts';
+import { isObject, type JsonObject } from '../object/draft.ts';
 import type { LabelSelector, MatchResources, ResourceRule } from './policy.ts';
 import type { AdmissionRequest, EquivalentRequest, GroupVersionResource } from './request.ts';
 import { isEmptySelector, selects } from './selector.ts';

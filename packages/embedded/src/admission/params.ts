@@ -1,5 +1,5 @@
 /** The parameters of a binding: none, one by its name, or all that a selector finds. */
-import type { JsonObject } from '../schema/json-schema.ts';
+import type { JsonObject } from '../object/draft.ts';
 import { labelsOf } from './match.ts';
 import type { ParamKind, ValidatingAdmissionPolicyBinding } from './policy.ts';
 import { selects } from './selector.ts';

@@ -10,7 +10,7 @@ import {
   invalid,
   notSupported,
   required,
-} from '../schema/field-error.ts';
+} from '../status/field-error.ts';
 import { type CompiledValidation, compilePolicy, type Expression } from './compiled-policy.ts';
 import type {
   MatchResources,
@@ -29,8 +29,8 @@ export function policyErrors(policy: ValidatingAdmissionPolicy): readonly FieldE
   const compiled = compilePolicy(policy);
   const errors: FieldError[] = [];
   append(errors, oneOf('spec.failurePolicy', failurePolicy, ['Fail', 'Ignore']));
-  if (paramKind && paramKind.apiVersion === '') errors.push(required('spec.paramKind.apiVersion'));
-  if (paramKind && paramKind.kind === '') errors.push(required('spec.paramKind.kind'));
+  if (paramKind && !paramKind.apiVersion) errors.push(required('spec.paramKind.apiVersion'));
+  if (paramKind && !paramKind.kind) errors.push(required('spec.paramKind.kind'));
   if (!matchConstraints) errors.push(required('spec.matchConstraints'));
   else {
     append(errors, matchErrors(matchConstraints, 'spec.matchConstraints'));
@@ -159,7 +159,7 @@ function validationErrors({ source, expression, message }: CompiledValidation, p
 }
 
 export function bindingErrors({ spec }: ValidatingAdmissionPolicyBinding): readonly FieldError[] {
-  const { policyName, paramRef, matchResources, validationActions = [] } = spec;
+  const { policyName = '', paramRef, matchResources, validationActions = [] } = spec;
   const name = 'spec.policyName';
   const known = ['Audit', 'Deny', 'Warn'];
   const actions = validationActions.flatMap((action, at) => {

@@ -68,7 +68,7 @@ export interface ParamRef {
 export interface ValidatingAdmissionPolicyBinding {
   readonly metadata: { readonly name?: string };
   readonly spec: {
-    readonly policyName: string;
+    readonly policyName?: string;
     readonly paramRef?: ParamRef;
     readonly matchResources?: MatchResources;
     readonly validationActions?: readonly string[];

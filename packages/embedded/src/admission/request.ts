@@ -1,7 +1,7 @@
 /** A request as policies see it. */
 import type { CelType } from '../cel/type.ts';
 import { BOOL, DYN, INT, listOf, mapOf, objectOf, STRING, TIMESTAMP } from '../cel/type.ts';
-import type { JsonObject } from '../schema/json-schema.ts';
+import type { JsonObject } from '../object/draft.ts';
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -129,13 +129,14 @@ export function requestJson(
   });
 }
 
-function compact(object: JsonObject): JsonObject {
+/** Texts, lists of them and objects of them only: all of it is JSON. */
+function compact(object: Readonly<Record<string, unknown>>): JsonObject {
   const isEmpty = (name: string, value: unknown): boolean =>
     value === undefined ||
     (value === '' && name !== 'uid') ||
     (Array.isArray(value) && value.length === 0) ||
     (name === 'extra' && Object.keys(value as object).length === 0);
-  return Object.fromEntries(Object.entries(object).filter(([name, value]) => !isEmpty(name, value)));
+  return Object.fromEntries(Object.entries(object).filter(([name, value]) => !isEmpty(name, value))) as JsonObject;
 }
 
 /** Names are those of the resource; an object that has none yet is called what it asked for. */

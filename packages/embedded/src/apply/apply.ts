@@ -1,7 +1,9 @@
 /** Server-side apply, as a function of the live object and the configuration. */
+import { timeText } from '../format/time.ts';
+import type { JsonObject } from '../object/draft.ts';
 import type { Status } from '@reeve/kube';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 import { conflictStatus } from './conflict-status.ts';
 import { allowedByLastApplied, withLastApplied } from './last-applied.ts';
 import {
@@ -9,7 +11,6 @@ import {
   type Managed,
   managedFieldsOf,
   managerId,
-  timeText,
   withManagedFields,
   withoutManagedFields,
 } from './managed.ts';

@@ -1,4 +1,5 @@
 /** What changed between two objects, as field sets. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import {
   asList,
@@ -6,7 +7,6 @@ import {
   type Form,
   formOf,
   isEmptyMap,
-  type JsonObject,
   type ListType,
   type MapType,
   settled,

@@ -1,5 +1,6 @@
 /** How a server tells of conflicts. */
 import type { Status } from '@reeve/kube';
+import { failure } from '../status/status.ts';
 import { pathText } from './element.ts';
 import { managerOf } from './managed.ts';
 import type { Conflict } from './ownership.ts';
@@ -7,21 +8,13 @@ import { compareText } from './value.ts';
 
 export function conflictStatus(conflicts: readonly Conflict[]): Status {
   const sorted = [...conflicts].sort((a, b) => compareText(a.id, b.id));
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    message: messageOf(sorted),
-    reason: 'Conflict',
-    details: {
-      causes: sorted.map(({ id, path }) => ({
-        reason: 'FieldManagerConflict',
-        message: `conflict with ${managerText(id)}`,
-        field: pathText(path),
-      })),
-    },
-    code: 409,
-  };
+  return failure(409, 'Conflict', messageOf(sorted), {
+    causes: sorted.map(({ id, path }) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${managerText(id)}`,
+      field: pathText(path),
+    })),
+  });
 }
 
 function messageOf(sorted: readonly Conflict[]): string {

@@ -1,6 +1,7 @@
 /** Field sets as they stand in managedFields. `.` says that the step itself is a member, too; `{}` that it is nothing else. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 import { type Element, readElement, sortElements } from './element.ts';
 import { FieldSet } from './field-set.ts';
 

@@ -1,10 +1,11 @@
+import type { JsonObject } from '../object/draft.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMap } from '../cases/thing-testing.ts';
 import { ownersOf } from '../cases/world-testing.ts';
 import { builtinTypes } from '../types/builtin.ts';
 import type { KindTypes } from '../types/kind-types.ts';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 import { applyPatch } from './apply.ts';
 import { trackUpdate } from './track.ts';
 

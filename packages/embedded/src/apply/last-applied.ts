@@ -1,7 +1,8 @@
 /** The annotation of kubectl's client-side apply: read once when an object moves over, and kept up to date after that. */
+import type { JsonObject } from '../object/draft.ts';
 import { type Json, parseJson, stringifyJson } from '@reeve/kube';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 import { compare } from './compare.ts';
 import { fieldsOf } from './extract.ts';
 import type { FieldSet } from './field-set.ts';

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../object/draft.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { thing, thingDefinition } from '../cases/thing-testing.ts';
 import { ownersOf } from '../cases/world-testing.ts';
 import { customTypes, deducedTypes } from '../types/custom.ts';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import { applyPatch } from './apply.ts';
 import { fromFieldsV1, toFieldsV1 } from './fields-v1.ts';
 import { keepTimes } from './times.ts';

@@ -1,6 +1,7 @@
 /** managedFields: who owns which fields, read into sets and written back in the server's order. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import type { FieldSet } from './field-set.ts';
 import { readFieldsV1, toFieldsV1 } from './fields-v1.ts';
 import { compareText } from './value.ts';
@@ -79,19 +80,9 @@ export function encodeManaged(managed: Managed): JsonObject[] {
   const entries = [...managed.owned].map(([id, { set, apiVersion, applied, fieldsV1 }]) => {
     const { manager, operation, subresource = '' } = managerOf(id);
     const time = managed.times.get(id);
-    return {
-      seconds: secondsOf(time),
-      subresource,
-      entry: {
-        ...(manager === '' ? {} : { manager }),
-        operation: applied ? 'Apply' : operation,
-        apiVersion,
-        ...(time === undefined ? {} : { time }),
-        fieldsType: 'FieldsV1',
-        fieldsV1: fieldsV1 ?? toFieldsV1(set),
-        ...(subresource === '' ? {} : { subresource }),
-      } satisfies JsonObject,
-    };
+    const fields = fieldsV1 ?? toFieldsV1(set);
+    const entry = entryOf({ manager, operation: applied ? 'Apply' : operation, apiVersion, subresource }, time, fields);
+    return { seconds: secondsOf(time), subresource, entry };
   });
   return entries
     .sort(
@@ -105,14 +96,26 @@ export function encodeManaged(managed: Managed): JsonObject[] {
     .map(({ entry }) => entry);
 }
 
+/** In the order in which the server writes it. */
+export function entryOf(
+  { manager, operation, apiVersion = '', subresource = '' }: Manager,
+  time: string | undefined,
+  fieldsV1: JsonObject,
+) {
+  return {
+    ...(manager === '' ? {} : { manager }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1,
+    ...(subresource === '' ? {} : { subresource }),
+  } satisfies JsonObject;
+}
+
 export function secondsOf(time: string | undefined): number {
   const ms = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1000);
-}
-
-/** Milliseconds since 1970 as the server writes them: whole seconds. */
-export function timeText(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`;
 }
 
 export function managedFieldsOf(object: JsonObject): readonly Json[] | undefined {

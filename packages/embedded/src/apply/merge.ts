@@ -2,6 +2,7 @@
  * An applied configuration laid over the live object. Nothing is removed here. What does not change stays the very same
  * value, so that an apply without effect is seen as one at a glance.
  */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import {
   asList,
@@ -9,7 +10,6 @@ import {
   type Form,
   formOf,
   isEmptyMap,
-  type JsonObject,
   type ListType,
   type MapType,
   settled,

@@ -2,8 +2,9 @@
  * The heart of it: who owns what after an update, and what an apply makes of the live object. All objects are without
  * managedFields and in the version of the request; the owners' sets may be in others.
  */
+import type { JsonObject } from '../object/draft.ts';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import type { JsonObject, Type } from '../types/type.ts';
+import type { Type } from '../types/type.ts';
 import { type Comparison, compare } from './compare.ts';
 import { fieldElement, type Path } from './element.ts';
 import { fieldsOf } from './extract.ts';
@@ -46,6 +47,15 @@ export function ownersAfterUpdate(
   const set = changes.modified.union(changes.added);
   if (!set.isEmpty) others.set(self, { set, apiVersion: scope.types.apiVersion, applied: false });
   return others;
+}
+
+/** What belongs to whoever made the object: all that nobody else will set. */
+export function ownedWhenNew(object: JsonObject, scope: Scope): FieldSet {
+  const { types } = scope;
+  const { modified, added } = compare(types.empty(), object, typeOf(types));
+  const set = modified.isEmpty ? added : modified.union(added);
+  const reset = resetSet(scope, types.apiVersion);
+  return reset.isEmpty ? set : set.recursiveDifference(reset);
 }
 
 export type Applied =

@@ -1,4 +1,5 @@
 /** What must hold for every sequence of writes by several managers. */
+import type { JsonObject } from '../object/draft.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@reeve/kube';
@@ -6,7 +7,7 @@ import fc from 'fast-check';
 import { thing, thingDefinition } from '../cases/thing-testing.ts';
 import { customTypes } from '../types/custom.ts';
 import { typeOf } from '../types/kind-types.ts';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import { applyPatch } from './apply.ts';
 import { compare } from './compare.ts';
 import { fieldsOf } from './extract.ts';

@@ -1,10 +1,11 @@
 /** What kube-apiserver 1.36.3 answered to creates of built-in kinds: their defaults belong to whoever created. */
+import type { JsonObject } from '../object/draft.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { builtin } from '../cases/thing-testing.ts';
 import { builtinTypes } from '../types/builtin.ts';
 import type { KindTypes } from '../types/kind-types.ts';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import { trackUpdate } from './track.ts';
 
 function fieldsAfterCreate(object: JsonObject): unknown {
@@ -96,4 +97,21 @@ test('a Service with its defaults, before it has an address', () => {
       'f:type': {},
     },
   });
+});
+
+test('a new object comes to the same entry by the short way and by the long one', () => {
+  const labels = { a: 'b' };
+  const spec = { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 1 }] }], nodeSelector: {} };
+  const objects = [
+    builtin('v1', 'ConfigMap', { metadata: { labels, finalizers: ['x.io/y'] }, data: { a: '1' } }),
+    builtin('v1', 'ConfigMap', {}),
+    builtin('v1', 'Pod', { spec, status: { phase: 'Running' } }),
+  ];
+  for (const object of objects) {
+    const types = builtinTypes(object['apiVersion'] as string, object['kind'] as string) as KindTypes;
+    const after = types.shaped(object);
+    const metadata = { ...asMap(after['metadata']), managedFields: [{}] };
+    const request = { types, manager: 'u', now: 0 };
+    assert.deepEqual(trackUpdate({ ...request, after }), trackUpdate({ ...request, after: { ...after, metadata } }));
+  }
 });

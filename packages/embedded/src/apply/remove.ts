@@ -1,11 +1,11 @@
 /** An object without the fields of a set. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import {
   asList,
   asMap,
   formOf,
   isEmptyMap,
-  type JsonObject,
   type ListType,
   type MapType,
   settled,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { customTypes, type StructuralSchema } from '../types/custom.ts';
 import { ownersOf } from '../cases/world-testing.ts';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 import { applyPatch } from './apply.ts';
 
 const list = (how: StructuralSchema): StructuralSchema => ({

@@ -1,11 +1,8 @@
 /** The refusals that apply itself speaks. */
 import type { Status } from '@reeve/kube';
+import { failure } from '../status/status.ts';
 
-export function badRequest(message: string): Status {
-  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason: 'BadRequest', code: 400 };
-}
+export const badRequest = (message: string): Status => failure(400, 'BadRequest', message);
 
 /** An error without a reason: that is how the server answers when a configuration does not fit its type. */
-export function internalError(message: string): Status {
-  return { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code: 500 };
-}
+export const internalError = (message: string): Status => failure(500, '', message);

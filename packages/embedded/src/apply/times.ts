@@ -2,7 +2,8 @@
  * The last step before an update is stored: if nothing differs from the stored object but the times of its managers,
  * they keep the old ones, so that nothing is written. To be called when nothing can change the object any more.
  */
-import { asMap, type JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
+import { asMap } from '../types/type.ts';
 import { managedFieldsOf, withoutManagedFields } from './managed.ts';
 import { equalValues } from './value.ts';
 

@@ -1,19 +1,22 @@
 /** Ownership after writes that are no apply: create, update, patch. */
+import { timeText } from '../format/time.ts';
+import type { JsonObject } from '../object/draft.ts';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import { asList, asMap, isEmptyMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap, isEmptyMap } from '../types/type.ts';
 import {
   decodeManaged,
   emptyManaged,
+  entryOf,
   type Managed,
   managedFieldsOf,
   managerId,
   type Owned,
   secondsOf,
-  timeText,
   withManagedFields,
   withoutManagedFields,
 } from './managed.ts';
-import { type Owners, ownersAfterUpdate, type Scope, UnfitVersion } from './ownership.ts';
+import { ownedWhenNew, type Owners, ownersAfterUpdate, type Scope, UnfitVersion } from './ownership.ts';
+import { toFieldsV1 } from './fields-v1.ts';
 import { stripped } from './stripped.ts';
 import { invalidity } from './validate.ts';
 import { compareText } from './value.ts';
@@ -39,6 +42,7 @@ export interface TrackRequest {
 export function trackUpdate(request: TrackRequest): JsonObject {
   const { types, manager, now } = request;
   const scope: Scope = { types, subresource: request.subresource ?? '' };
+  if (request.before === undefined && managedFieldsOf(request.after) === undefined) return trackNew(request, scope);
   const before = request.before ?? types.empty();
   const after = withoutManagedFields(request.after);
   const managed = startingPoint(request, scope);
@@ -46,6 +50,17 @@ export function trackUpdate(request: TrackRequest): JsonObject {
   if (managed.owned.size === 0 && asMap(before['metadata'])?.['uid'] !== undefined) return after;
   const tracked = tracking(withoutManagedFields(before), after, managed, manager, scope, now);
   return tracked ? withManagedFields(after, tracked) : after;
+}
+
+/** Most writes are these, so they go the short way to what the long one comes to: one entry, with all of the object. */
+function trackNew({ types, after, manager, now }: TrackRequest, scope: Scope): JsonObject {
+  if (invalidity(after, typeOf(types), { allowDuplicates: true }) !== undefined) return after;
+  const { apiVersion } = types;
+  const mine = stripped({ set: ownedWhenNew(after, scope), apiVersion, applied: false });
+  if (!mine) return after;
+  const who = { manager: manager === '' ? 'unknown' : manager, operation: 'Update', apiVersion } as const;
+  const entry = entryOf({ ...who, subresource: scope.subresource }, timeText(now), toFieldsV1(mine.set));
+  return { ...after, metadata: { ...asMap(after['metadata']), managedFields: [entry] } };
 }
 
 /** Undefined if one of the objects does not fit its type. */

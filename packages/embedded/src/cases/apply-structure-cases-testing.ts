@@ -1,6 +1,6 @@
 /** Maps, structs and lists: what is one value, what has parts, and in which order lists come out. */
 import type { Case } from './case-testing.ts';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 import { thing } from './thing-testing.ts';
 
 const conflict = (message: string) => ({

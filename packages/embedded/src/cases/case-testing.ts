@@ -3,7 +3,7 @@
  * against kube-apiserver. A case works on one object; its steps are requests.
  */
 import type { Json } from '@reeve/kube';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 
 interface Request {
   /** The field manager. */

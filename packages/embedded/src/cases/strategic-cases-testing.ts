@@ -2,7 +2,7 @@
 import type { Json } from '@reeve/kube';
 import type { Case, Step } from './case-testing.ts';
 import { builtin, deployment, service } from './thing-testing.ts';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 
 const labels = { app: 'one' };
 const account = (rest: JsonObject): JsonObject => builtin('v1', 'ServiceAccount', rest);

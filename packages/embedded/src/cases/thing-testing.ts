@@ -1,6 +1,6 @@
 /** A custom kind with every sort of field that ownership knows, and a few built-in ones. */
 import type { CustomDefinition, StructuralSchema } from '../types/custom.ts';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 
 const text: StructuralSchema = { type: 'string' };
 const number: StructuralSchema = { type: 'integer' };
@@ -10,12 +10,12 @@ function struct(properties: Readonly<Record<string, StructuralSchema>>): Structu
 }
 
 function listMap(keys: readonly string[], properties: Readonly<Record<string, StructuralSchema>>): StructuralSchema {
-  return {
-    type: 'array',
-    'x-kubernetes-list-type': 'map',
-    'x-kubernetes-list-map-keys': keys,
-    items: struct(properties),
+  // Types do not depend on it, but a server asks for it: a key must be there.
+  const items: StructuralSchema & { readonly required: readonly string[] } = {
+    ...struct(properties),
+    required: keys.filter((key) => properties[key]?.default === undefined),
   };
+  return { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys, items };
 }
 
 const set = (items: StructuralSchema): StructuralSchema => ({ type: 'array', 'x-kubernetes-list-type': 'set', items });

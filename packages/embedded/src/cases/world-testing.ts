@@ -1,4 +1,5 @@
 /** The part of a server that a case needs: one object, and what happens to it around apply and patches. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json, Status } from '@reeve/kube';
 import { applyPatch } from '../apply/apply.ts';
 import { pathText } from '../apply/element.ts';
@@ -13,7 +14,7 @@ import { strategicMergePatch } from '../patch/strategic.ts';
 import { builtinTypes } from '../types/builtin.ts';
 import { customTypes, deducedTypes } from '../types/custom.ts';
 import type { KindTypes } from '../types/kind-types.ts';
-import { asList, asMap, type JsonObject } from '../types/type.ts';
+import { asList, asMap } from '../types/type.ts';
 import type { Step } from './case-testing.ts';
 import { thingDefinition } from './thing-testing.ts';
 

@@ -152,3 +152,6 @@ function zoneOffset(ms: number, zone: string): number | undefined {
     return undefined;
   }
 }
+
+/** Milliseconds since 1970 as they stand in objects: whole seconds, no parts of them. */
+export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

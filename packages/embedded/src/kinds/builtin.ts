@@ -26,6 +26,7 @@ import {
 import { ALL_VERBS, builtin } from './describe.ts';
 import { eventConversion } from './events.ts';
 import type { Kind, ScalePaths } from './kind.ts';
+import { policyKinds } from './policies.ts';
 
 const IMMORTAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 const REPLICAS: ScalePaths = { spec: '.spec.replicas', status: '.status.replicas', selector: '.spec.selector' };
@@ -291,4 +292,4 @@ function rbac(): readonly Kind[] {
   );
 }
 
-export const builtinKinds: readonly Kind[] = [...core, ...others, customResourceDefinitions];
+export const builtinKinds: readonly Kind[] = [...core, ...others, ...policyKinds, customResourceDefinitions];

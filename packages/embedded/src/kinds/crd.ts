@@ -3,7 +3,8 @@ import type { Json } from '@reeve/kube';
 import { type Draft, isObject, isSame, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dns1035Label, dnsSubdomain } from '../object/names.ts';
 import { type FieldError, invalid, notSupported, required } from '../status/field-error.ts';
-import { each, fill, fillText, within } from './defaults/fill.ts';
+import { readSchema, schemaErrors } from './crd-schema.ts';
+import { each, fill, fillText, maybe, within } from './defaults/fill.ts';
 import { builtin } from './describe.ts';
 import type { Circumstances, Kind } from './kind.ts';
 
@@ -58,6 +59,7 @@ function defaultDefinition(crd: Draft): void {
   fillText(names, { singular: textOf(names.kind).toLowerCase() });
   if (textOf(names.kind) !== '') fillText(names, { listKind: `${textOf(names.kind)}List` });
   fill(spec, { conversion: { strategy: 'None' } });
+  for (const version of versionsOf(crd)) maybe(objectOf(version.schema), 'openAPIV3Schema').forEach(readSchema);
   if (spec.preserveUnknownFields === false) delete spec.preserveUnknownFields;
 }
 
@@ -126,7 +128,6 @@ export function isEstablished(crd: Draft): boolean {
   );
 }
 
-/** What does not need to understand schemas; those who do plug in as rules of this kind. */
 function validateDefinition(crd: Draft, old: Draft | undefined): readonly FieldError[] {
   const errors: FieldError[] = [];
   const spec = objectOf(crd.spec);
@@ -142,7 +143,7 @@ function validateDefinition(crd: Draft, old: Draft | undefined): readonly FieldE
   else if (!['Cluster', 'Namespaced'].includes(scope)) {
     errors.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']));
   }
-  errors.push(...validateVersions(crd), ...validateNames(objectOf(spec.names)));
+  errors.push(...validateVersions(crd), ...schemaErrors(crd, old), ...validateNames(objectOf(spec.names)));
   const name = textOf(crd.metadata.name);
   if (name !== `${textOf(objectOf(spec.names).plural)}.${group}`) {
     errors.unshift(invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));

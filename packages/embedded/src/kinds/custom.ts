@@ -1,12 +1,27 @@
 /** Kinds out of CustomResourceDefinitions. */
-import { type Draft, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { type Draft, isObject, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsSubdomain } from '../object/names.ts';
 import { isEstablished } from './crd.ts';
+import { CustomResourceSchema } from '../schema/custom-resource.ts';
+import type { JsonSchema } from '../schema/json-schema.ts';
+import { type CustomDefinition, customTypes, type StructuralSchema } from '../types/custom.ts';
 import { each, maybe } from './defaults/fill.ts';
 import type { Kind, KindVersion, ObjectRules } from './kind.ts';
 
 /** Makes the rules of one version of a custom kind: schema, defaults, CEL. Undefined: anything goes. */
 export type CustomRules = (crd: Draft, version: string) => ObjectRules | undefined;
+
+const schemaOf = (version: JsonObject): JsonObject | undefined => {
+  const schema = objectOf(version.schema).openAPIV3Schema;
+  return isObject(schema) ? schema : undefined;
+};
+
+/** As the schema in the definition says. */
+export const schemaRules: CustomRules = (crd, name) => {
+  const version = each(objectOf(crd.spec), 'versions').find((one) => one.name === name);
+  const schema = version && schemaOf(version);
+  return schema && new CustomResourceSchema(schema as JsonSchema);
+};
 
 /** Undefined as long as its names are not accepted. */
 export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
@@ -16,6 +31,14 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
   const plural = textOf(names.plural);
   if (!isEstablished(crd)) return undefined;
   const versions = each(spec, 'versions').filter(({ served }) => served === true);
+  const definition: CustomDefinition = {
+    group,
+    kind: textOf(names.kind),
+    versions: versions.map((version) => {
+      const schema = schemaOf(version) as StructuralSchema | undefined;
+      return { name: textOf(version.name), hasStatus: hasStatus(version), ...(schema === undefined ? {} : { schema }) };
+    }),
+  };
   return {
     group,
     plural,
@@ -34,7 +57,8 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
         const rules = rulesOf(crd, textOf(version.name));
         return {
           name: textOf(version.name),
-          status: subresources.status !== undefined && subresources.status !== null,
+          types: customTypes(definition, textOf(version.name)),
+          status: hasStatus(version),
           fields: each(version, 'selectableFields').map(({ jsonPath }) => textOf(jsonPath).replace(/^\./, '')),
           ...(rules === undefined ? {} : { rules }),
           ...(scale === undefined
@@ -67,6 +91,8 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
     terminating: crd.metadata.deletionTimestamp !== undefined,
   };
 }
+
+const hasStatus = (version: JsonObject): boolean => isObject(objectOf(version.subresources).status);
 
 /** Stable before beta before alpha, newer before older, anything else last by its letters. */
 export function compareVersionNames(a: string, b: string): number {

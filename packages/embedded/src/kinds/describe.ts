@@ -1,5 +1,7 @@
 /** How a built-in kind is written down. */
 import { dnsSubdomain } from '../object/names.ts';
+import { builtinTypes } from '../types/builtin.ts';
+import { deducedTypes } from '../types/custom.ts';
 import type { Kind, KindVersion, Verb } from './kind.ts';
 
 export const ALL_VERBS: readonly Verb[] = [
@@ -19,6 +21,8 @@ type Description = Partial<Omit<Kind, 'versions'>> &
 /** A row of the table: what it does not say is what most kinds do. */
 export function builtin(group: string, description: Description): Kind {
   const { version = {}, plural, kind, ...rest } = description;
+  const apiVersion = group === '' ? 'v1' : `${group}/v1`;
+  const types = builtinTypes(apiVersion, kind) ?? deducedTypes(apiVersion, kind);
   return {
     group,
     plural,
@@ -29,7 +33,7 @@ export function builtin(group: string, description: Description): Kind {
     shortNames: [],
     categories: [],
     verbs: ALL_VERBS,
-    versions: [{ name: 'v1', status: false, fields: [], ...version }],
+    versions: [{ name: 'v1', types, status: false, fields: [], ...version }],
     stored: group === '' ? plural : `${plural}.${group}`,
     registryPath: plural,
     custom: false,

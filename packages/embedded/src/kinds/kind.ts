@@ -2,6 +2,7 @@
 import type { Draft, JsonObject } from '../object/draft.ts';
 import type { NameRule } from '../object/names.ts';
 import type { FieldError } from '../status/field-error.ts';
+import type { KindTypes } from '../types/kind-types.ts';
 
 export type Verb = 'create' | 'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -41,6 +42,8 @@ export interface Conversion {
 
 export interface KindVersion {
   readonly name: string;
+  /** What is one value and what has parts, for ownership and patches; and the form in which objects are kept. */
+  readonly types: KindTypes;
   readonly rules?: ObjectRules;
   readonly scale?: ScalePaths;
   readonly status: boolean;

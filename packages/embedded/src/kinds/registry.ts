@@ -36,6 +36,14 @@ export class Registry {
     return this.#served.get(`${group}/${version}/${plural}`);
   }
 
+  /** By the name of the kind, not of its collection. */
+  findKind(apiVersion: string, kind: string): Served | undefined {
+    for (const served of this.#served.values()) {
+      if (served.apiVersion === apiVersion && served.kind.kind === kind) return served;
+    }
+    return undefined;
+  }
+
   /** Whether a group, or one of its versions, is served at all. */
   has(group: string, version?: string): boolean {
     return this.kinds.some(

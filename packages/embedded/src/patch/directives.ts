@@ -1,6 +1,7 @@
 /** The words of a strategic merge patch. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 
 export const DIRECTIVE = '$patch';
 export const DELETE_FROM = '$deleteFromPrimitiveList';

@@ -1,6 +1,7 @@
 /** JSON Patch (RFC 6902) as kube-apiserver does it. */
+import type { JsonObject } from '../object/draft.ts';
 import { type Json, stringifyJson } from '@reeve/kube';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 import { addAt, type Place, placeOf, removeAt, replaceAt, valueAt } from './pointer.ts';
 import { attempted, jsonSort, PatchFailure, type PatchResult } from './result.ts';
 import { Work } from './work.ts';

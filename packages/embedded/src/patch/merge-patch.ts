@@ -1,6 +1,7 @@
 /** JSON merge patch (RFC 7386) as kube-apiserver does it. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
-import { asMap, type JsonObject } from '../types/type.ts';
+import { asMap } from '../types/type.ts';
 import { attempted, jsonSort, PatchFailure, type PatchResult } from './result.ts';
 
 /** The object is not changed; the result shares what the patch did not touch. */

@@ -7,7 +7,7 @@ import { patchCases } from '../cases/patch-cases-testing.ts';
 import { strategicCases } from '../cases/strategic-cases-testing.ts';
 import { thing } from '../cases/thing-testing.ts';
 import { typesFor } from '../cases/world-testing.ts';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
 import { jsonPatch } from './json-patch.ts';
 import { mergePatch } from './merge-patch.ts';
 import type { PatchResult } from './result.ts';
@@ -23,7 +23,7 @@ test('there are the thirty cases that conformance asks for, each with a name of 
 });
 
 const objectOf = (result: PatchResult): JsonObject => {
-  assert.ok('object' in result, 'because' in result ? result.because : '');
+  assert.ok('object' in result, 'because' in result ? (result.because ?? '') : '');
   return result.object;
 };
 
@@ -86,14 +86,14 @@ test('copies are limited in bytes, depth and work', () => {
   const long = 'x'.repeat(100_000);
   const copies = Array.from({ length: 40 }, (_, n) => ({ op: 'copy', from: '/long', path: `/long${n}` }));
   const tooMuch = jsonPatch({ long }, copies);
-  assert.ok('status' in tooMuch && /exceeding the limit 3145728/.test(tooMuch.because));
+  assert.ok('status' in tooMuch && /exceeding the limit 3145728/.test(tooMuch.because ?? ''));
 
   // Each copies the whole into its own depths: twice as deep every time.
   const nested: JsonObject = { a: { a: { a: { a: { a: {} } } } } };
   const inward = Array.from({ length: 12 }, (_, n) => ({ op: 'copy', from: '/a', path: '/a'.repeat(5 * 2 ** n + 1) }));
   const tooDeep = jsonPatch(nested, inward);
   assert.ok(
-    'status' in tooDeep && /deeper than 500/.test(tooDeep.because),
+    'status' in tooDeep && /deeper than 500/.test(tooDeep.because ?? ''),
     'because' in tooDeep ? tooDeep.because : '',
   );
 

@@ -1,13 +1,18 @@
 /** What a patch comes to: the new object, or the server's refusal. */
 import type { Json, Status } from '@reeve/kube';
-import type { JsonObject } from '../types/type.ts';
+import type { JsonObject } from '../object/draft.ts';
+import { failure } from '../status/status.ts';
 
 export type PatchResult =
-  | { readonly object: JsonObject; readonly strictErrors: readonly string[] }
+  | {
+      readonly object: JsonObject;
+      /** What is odd about the patch itself. */
+      readonly strictErrors?: readonly string[];
+    }
   | {
       readonly status: Status;
       /** What was wrong, where the server's own message does not say it. For logs. */
-      readonly because: string;
+      readonly because?: string;
     };
 
 /** Thrown while a patch is carried out; becomes a `status`. */
@@ -35,23 +40,16 @@ export function attempted(patch: () => Json, strictErrors: readonly string[] = [
 }
 
 function statusOf({ code, message }: PatchFailure): Status {
-  const base = { kind: 'Status', apiVersion: 'v1', status: 'Failure' } as const;
   switch (code) {
     case 400:
-      return { ...base, message, reason: 'BadRequest', code };
+      return failure(code, 'BadRequest', message);
     case 413:
-      return { ...base, message: `Request entity too large: ${message}`, reason: 'RequestEntityTooLarge', code };
+      return failure(code, 'RequestEntityTooLarge', `Request entity too large: ${message}`);
     case 422:
       // The server keeps to itself what was wrong with the patch.
-      return {
-        ...base,
-        message: 'the server rejected our request due to an error in our request',
-        reason: 'Invalid',
-        details: {},
-        code,
-      };
+      return failure(code, 'Invalid', 'the server rejected our request due to an error in our request', {});
     case 500:
-      return { ...base, message, code };
+      return failure(code, '', message);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Lists in strategic merge patches: merged by key, put in order. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import { goPlain, goType } from '../apply/go-format.ts';
-import { asMap, type JsonObject, type PatchRule } from '../types/type.ts';
+import { asMap, type PatchRule } from '../types/type.ts';
 import { DIRECTIVE, SET_ORDER, withoutDirectives } from './directives.ts';
 import { PatchFailure } from './result.ts';
 

@@ -2,10 +2,11 @@
  * Strategic merge patch: a merge patch that merges lists by their keys and knows directives. kubectl sends it for
  * built-in kinds. Works on copies and changes them in place, like the original: the order of steps matters.
  */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import { goPlain } from '../apply/go-format.ts';
 import { type KindTypes, typeOf } from '../types/kind-types.ts';
-import { asList, asMap, type JsonObject, type PatchRule, type Type } from '../types/type.ts';
+import { asList, asMap, type PatchRule, type Type } from '../types/type.ts';
 import { attempted, jsonSort, PatchFailure, type PatchResult } from './result.ts';
 import { DELETE_FROM, DIRECTIVE, RETAIN_KEYS, SET_ORDER, withoutDirectives } from './directives.ts';
 import { type MergeItem, mergeLists, orderList } from './strategic-list.ts';

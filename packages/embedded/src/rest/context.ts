@@ -1,7 +1,8 @@
 /** What the operations on objects work with. */
 import type { Clock, Json, Random, Status } from '@reeve/kube';
 import type { Registry, Served } from '../kinds/registry.ts';
-import type { JsonObject } from '../object/draft.ts';
+import type { Draft, JsonObject } from '../object/draft.ts';
+import type { PatchResult } from '../patch/result.ts';
 import type { Store } from '../store/store.ts';
 
 /** Who writes, for `metadata.managedFields`. */
@@ -11,13 +12,6 @@ export interface FieldOwner {
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
-
-export type PatchResult =
-  | {
-      readonly object: JsonObject /** What is odd about the patch itself. */;
-      readonly strictErrors?: readonly string[];
-    }
-  | { readonly status: Status };
 
 export type Patch = (object: JsonObject, patch: Json, served: Served) => PatchResult;
 
@@ -48,12 +42,28 @@ export interface Plugins {
   };
 }
 
+/** A write that is about to be stored. */
+export interface Write {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  readonly target: Target;
+  /** Absent when it is deleted. */
+  readonly object?: Draft;
+  /** Absent when it is new. */
+  readonly old?: Draft;
+  readonly dryRun: boolean;
+}
+
+/** Asks the admission policies. Throws their refusal, or answers with their warnings. */
+export type Admit = (write: Write) => readonly string[];
+
 export interface Context {
   readonly store: Store;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly random: Random;
   readonly plugins: Plugins;
+  /** Absent when there is nobody to ask, and for what the server does itself. */
+  readonly admit?: Admit;
 }
 
 /** One object, or a collection when there is no name. */
@@ -84,6 +94,3 @@ export const keyOf = ({ served, namespace, name }: Pick<Target, 'served' | 'name
   namespace: served.kind.namespaced ? namespace : '',
   name,
 });
-
-/** Times of objects have seconds, no parts of them. */
-export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;

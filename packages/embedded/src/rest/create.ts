@@ -29,12 +29,13 @@ export async function createObject(
   const base = textOf(object.metadata.generateName);
   const generates = textOf(object.metadata.name) === '' && base !== '';
   for (let attempt = 1; ; attempt++) {
-    const fresh = copyOf(object) as Draft;
+    // Only a name that is thrown again needs the object as it came.
+    const fresh = generates ? copyOf(object) : object;
     if (generates) fresh.metadata.name = generatedName(base, context);
     const name = textOf(fresh.metadata.name);
     try {
-      const text = await store(context, { ...target, name }, { object: fresh, unknown }, options);
-      return { code: 201, text, warnings };
+      const made = await store(context, { ...target, name }, { object: fresh, unknown }, options);
+      return { code: 201, text: made.text, warnings: [...warnings, ...made.warnings] };
     } catch (error) {
       const isTaken = error instanceof Refusal && error.status.reason === 'AlreadyExists';
       if (!generates || !isTaken) throw error;
@@ -43,7 +44,12 @@ export async function createObject(
   }
 }
 
-async function store(context: Context, target: Target, decoded: Decoded, options: WriteOptions): Promise<string> {
+async function store(
+  context: Context,
+  target: Target,
+  decoded: Decoded,
+  options: WriteOptions,
+): Promise<Pick<Outcome, 'text' | 'warnings'>> {
   if (textOf(decoded.object.metadata.resourceVersion) !== '') {
     // Strange, but the server's own: not a 400.
     throw new Refusal(500, '', 'resourceVersion should not be set on objects to be created');
@@ -52,11 +58,11 @@ async function store(context: Context, target: Target, decoded: Decoded, options
   let text = '';
   await context.store.write(keyOf(target), (current, revision) => {
     if (current) throw takenBy(current, target);
-    const stored = created(revision);
+    const stored = created.at(revision);
     text = textFor(target.served, stored);
     return options.dryRun ? { type: 'keep' } : { type: 'put', ...stored };
   });
-  return text;
+  return { text, warnings: created.warnings };
 }
 
 /** A new object, ready to be stored under whatever revision it gets. */
@@ -64,9 +70,12 @@ export function newEntry(context: Context, target: Target, decoded: Decoded, opt
   const { kind, version } = target.served;
   settleNewMetadata(decoded.object.metadata, context, kind);
   const ready = prepareNew(decoded, target, context, options);
+  const { dryRun } = options;
+  const warnings = context.admit?.({ operation: 'CREATE', target, object: ready, dryRun }) ?? [];
   const stored = version.conversion?.toStored(ready) ?? ready;
   const note = factsOf(target.served, stored);
-  return (revision: number) => ({ body: bodyOf(stored, options.dryRun ? '' : String(revision)), note });
+  const at = (revision: number) => ({ body: bodyOf(stored, dryRun ? '' : String(revision)), note });
+  return { at, warnings };
 }
 
 function takenBy(current: Entry, { served, name }: Target): Refusal {

@@ -3,8 +3,11 @@ import { isKubeError, type Json, parseJson } from '@reeve/kube';
 import type { Served } from '../kinds/registry.ts';
 import { type Draft, isObject, objectOf, textOf } from '../object/draft.ts';
 import { readMetadata } from '../object/metadata.ts';
+import { duplicateFields, strictDecodingError } from '../schema/strict.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject } from '../status/refusal.ts';
+import { badRequest, invalidObject, undecodable } from '../status/refusal.ts';
+import { fitOf } from '../types/fit.ts';
+import { typeOf } from '../types/kind-types.ts';
 
 /** As much of a body as a complaint shows. */
 const SHOWN = 30;
@@ -32,12 +35,12 @@ export function decodeObject(text: string, served: Served): Decoded {
   return completed(checkedObject(readText(text, served), served, text), served);
 }
 
-/** An apply: what is not said belongs to nobody, so it is not filled in. */
+/** Of an apply: it has its defaults, which belong to nobody. */
 export function decodeApplied(value: Json, served: Served): Decoded {
-  return checkedObject(value, served);
+  return { ...checkedObject(value, served), isApplied: true };
 }
 
-/** The same for what is JSON already: the result of a patch or an apply. */
+/** The same for what is JSON already: the result of a patch. */
 export function decodeValue(value: Json, served: Served): Decoded {
   return completed(checkedObject(value, served), served);
 }
@@ -45,7 +48,11 @@ export function decodeValue(value: Json, served: Served): Decoded {
 const NO_KIND = "couldn't get version/kind; json parse error: ";
 
 function readText(text: string, served: Served): Json {
-  const value = parseText(text, (why) => unrecognized(`${NO_KIND}${goProblem(why)}`, text, served));
+  const value = parseText(text, (why) => {
+    const twice = why.includes(' is given twice') ? strictDecodingError(duplicateFields(text), []) : undefined;
+    if (twice === undefined) return unrecognized(`${NO_KIND}${goProblem(why)}`, text, served);
+    return served.kind.custom ? badRequest(twice) : undecodable(served.kind.kind, served.version.name, twice);
+  });
   if (value === null && !served.kind.custom) return {};
   if (isObject(value)) return value;
   const type =
@@ -68,12 +75,19 @@ function unrecognized(why: string, text: string, { kind }: Served): Error {
   return badRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${why} (${shown})`);
 }
 
-/** Pruned and with its defaults. */
+/** Pruned, with its defaults, and in the form in which it is kept. */
 export function completed({ object, unknown }: Decoded, { kind, version }: Served): Decoded {
+  const { types } = version;
+  const type = kind.custom ? undefined : typeOf(types).map;
+  const fit = type && fitOf(object, type);
+  if (fit?.problem !== undefined) throw undecodable(kind.kind, version.name, fit.problem);
   kind.defaults?.(object);
   const decoding = version.rules?.decode(object);
   if (decoding?.error !== undefined) throw badRequest(`${decoding.error.field}: ${decoding.error.message}`);
-  return { object, unknown: [...unknown, ...(decoding?.unknown ?? [])] };
+  return {
+    object: types.shaped(object) as Draft,
+    unknown: [...unknown, ...(fit?.unknown ?? []), ...(decoding?.unknown ?? [])],
+  };
 }
 
 function checkedObject(value: Json, served: Served, text = ''): Decoded {
@@ -96,6 +110,9 @@ function checkedObject(value: Json, served: Served, text = ''): Decoded {
   } else refuseOther(givenKind || kind.kind, givenVersion || apiVersion, served);
   const unknown: string[] = [];
   const metadata = readMetadata(value.metadata, kind.kind, version.name, unknown);
+  // An empty list of managed fields is a wish to forget them, which custom kinds cannot have.
+  const { managedFields } = objectOf(value.metadata);
+  if (!kind.custom && Array.isArray(managedFields) && managedFields.length === 0) metadata.managedFields = [];
   return { object: { ...value, apiVersion, kind: kind.kind, metadata }, unknown };
 }
 

@@ -10,10 +10,11 @@ import {
   textOf,
   textsOf,
 } from '../object/draft.ts';
+import { timeText } from '../format/time.ts';
 import { type FieldError, invalid, notSupported } from '../status/field-error.ts';
 import { badRequest, conflict, forbiddenRequest, invalidOptions, notFound } from '../status/refusal.ts';
 import type { Decision } from '../store/store.ts';
-import { type Context, keyOf, type Outcome, type Target, timeText } from './context.ts';
+import { type Context, keyOf, type Outcome, type Target } from './context.ts';
 import { parseText } from './decode.ts';
 import { draftFor, factsOf, textFor } from './present.ts';
 
@@ -98,6 +99,7 @@ export async function deleteObject(context: Context, target: Target, options: De
     if (current === undefined) throw notFound(kind, name);
     const old = draftFor(served, current);
     refusePreconditions(old, target, options);
+    const warnings = context.admit?.({ operation: 'DELETE', target, old, dryRun: options.dryRun }) ?? [];
     const object = draftFor(served, current);
     const fate = mark(object, target, context, options);
     const stays = fate !== 'goes';
@@ -111,7 +113,7 @@ export async function deleteObject(context: Context, target: Target, options: De
         stays || kind.returnsDeleted
           ? textFor(served, { body: bodyOf(stored, shownVersion) })
           : doneStatus(target, object),
-      warnings: kind.warnDelete && says === undefined ? [kind.warnDelete] : [],
+      warnings: kind.warnDelete && says === undefined ? [...warnings, kind.warnDelete] : warnings,
     };
     if (options.dryRun || !isChanged) return { type: 'keep' };
     // Without grace there is no state in between: it goes as it was.

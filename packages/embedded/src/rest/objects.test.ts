@@ -33,7 +33,10 @@ test('what a client says of system fields is ignored on creation', async () => {
   assert.equal(made.metadata.creationTimestamp, '2026-01-01T00:00:00Z');
   assert.equal(made.metadata.generation, 1);
   assert.equal(made.metadata.deletionTimestamp, undefined);
-  assert.equal(made.metadata.managedFields, undefined);
+  assert.deepEqual(
+    made.metadata.managedFields?.map(({ manager }) => manager),
+    ['reeve'],
+  );
   assert.deepEqual(made.status, { replicas: 0, availableReplicas: 0 });
 });
 
@@ -200,14 +203,14 @@ test('the generation counts changes of the spec alone, and a status goes its own
   );
   assert.equal(status.metadata.generation, 1);
   assert.deepEqual(status.spec, first.spec);
-  assert.deepEqual(status.status, { replicas: 2 });
+  assert.deepEqual(status.status, { replicas: 2, availableReplicas: 0 });
   const scaled = await of(statefulSets).update({
     ...status,
     spec: { ...(status.spec as object), replicas: 5 },
     status: {},
   });
   assert.equal(scaled.metadata.generation, 2);
-  assert.deepEqual(scaled.status, { replicas: 2 });
+  assert.deepEqual(scaled.status, { replicas: 2, availableReplicas: 0 });
 });
 
 test('scale reads and writes one number', async () => {
@@ -255,9 +258,14 @@ test('dry run answers as if, and writes nothing', async () => {
 test('numbers beyond a double and unknown metadata', async () => {
   const { request, of } = await openServer();
   const path = '/api/v1/namespaces/default/configmaps';
-  const big = await request('POST', path, '{"metadata":{"name":"a"},"x":9223372036854775807}');
-  assert.match(big.text, /"x":9223372036854775807/);
-  assert.match((await request('GET', `${path}/a`)).text, /"x":9223372036854775807/);
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+  const big = await request(
+    'POST',
+    leases,
+    '{"metadata":{"name":"a"},"spec":{"leaseTransitions":9223372036854775807}}',
+  );
+  assert.match(big.text, /:9223372036854775807/);
+  assert.match((await request('GET', `${leases}/a`)).text, /:9223372036854775807/);
   const strict = await refused(of(configMaps).create({ metadata: { name: 'b', nope: 1 } as never }));
   assert.equal(
     strict.message,

@@ -1,10 +1,12 @@
 /** What is done to every object before it is stored, whether it is new or changed. */
-import type { Kind } from '../kinds/kind.ts';
+import { timeText } from '../format/time.ts';
+import type { Circumstances, Kind } from '../kinds/kind.ts';
 import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
 import { keepMetadata, validateFinalizerNames, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
+import { strictProblems } from '../schema/strict.ts';
 import type { FieldError } from '../status/field-error.ts';
-import { badRequest, conflict, invalidObject } from '../status/refusal.ts';
-import { type Context, type Target, timeText, type WriteOptions } from './context.ts';
+import { badRequest, conflict, invalidObject, undecodable } from '../status/refusal.ts';
+import { type Context, type Target, type WriteOptions } from './context.ts';
 import type { Decoded } from './decode.ts';
 
 /** Characters of generated names: no vowels, no look-alikes. */
@@ -50,9 +52,8 @@ export function settleNewMetadata(metadata: JsonObject, context: Context, kind: 
 export function prepareNew(decoded: Decoded, target: Target, context: Context, options: WriteOptions): Draft {
   const { kind, version } = target.served;
   const { object } = decoded;
-  const at = { now: timeText(context.clock.now()), subresource: '', kinds: context.registry.kinds };
   if (kind.custom && version.status) delete object.status;
-  kind.prepareCreate?.(object, at);
+  kind.prepareCreate?.(object, circumstances(context, ''));
   const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
@@ -62,6 +63,12 @@ export function prepareNew(decoded: Decoded, target: Target, context: Context, o
   ]);
   return ready;
 }
+
+const circumstances = ({ clock, registry }: Context, subresource: string): Circumstances => ({
+  now: timeText(clock.now()),
+  subresource,
+  kinds: registry.kinds,
+});
 
 export function prepareChanged(
   decoded: Decoded,
@@ -76,8 +83,7 @@ export function prepareChanged(
   const isStatus = subresource === 'status';
   const changed = isStatus ? withStatusOf(decoded.object, old, kind) : decoded.object;
   if (!isStatus && version.status) setField(changed, 'status', old.status);
-  const at = { now: timeText(context.clock.now()), subresource, kinds: context.registry.kinds };
-  kind.prepareUpdate?.(changed, old, at);
+  kind.prepareUpdate?.(changed, old, circumstances(context, subresource));
   if (!isStatus) settleGeneration(changed, old, kind);
   const ready = decoded.isApplied ? changed : tracked(changed, old, target, context, options);
   const rules = version.rules;
@@ -143,16 +149,12 @@ export function judgeUnknown(
   { served }: Target,
   { fieldValidation }: WriteOptions,
 ): readonly string[] {
-  const texts = [...complaints, ...unknown.map((field) => `unknown field ${JSON.stringify(field)}`)];
+  const texts = [...complaints, ...strictProblems([], unknown)];
   if (texts.length === 0 || fieldValidation === 'Ignore') return [];
   if (fieldValidation === 'Warn') return texts;
   const { kind, version } = served;
   const problem = `strict decoding error: ${texts.join(', ')}`;
-  throw badRequest(
-    kind.custom
-      ? problem
-      : `${kind.kind} in version ${JSON.stringify(version.name)} cannot be handled as a ${kind.kind}: ${problem}`,
-  );
+  throw kind.custom ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
 }
 
 function refuseInvalid(object: Draft, kind: Kind, errors: readonly FieldError[]): void {

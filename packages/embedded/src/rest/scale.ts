@@ -1,22 +1,12 @@
 /** The subresource `scale`: one number of an object, with where its pods are found. */
 import type { Json } from '@reeve/kube';
-import {
-  at,
-  copyOf,
-  type Draft,
-  isObject,
-  type JsonObject,
-  numberOf,
-  objectOf,
-  setField,
-  textOf,
-} from '../object/draft.ts';
-import { selectorText } from '../selector/labels.ts';
+import { copyOf, type Draft, isObject, type JsonObject, objectOf, textOf } from '../object/draft.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, noSuchPath, notFound, refusalOf } from '../status/refusal.ts';
+import { badRequest, invalidObject, notFound, refusalOf } from '../status/refusal.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
 import { type Decoded, parseText } from './decode.ts';
 import { draftFor } from './present.ts';
+import { pathsOf, scaleOf } from './scale-object.ts';
 import { changeObject, type PatchType } from './update.ts';
 
 const KIND = { group: 'autoscaling', kind: 'Scale' };
@@ -47,7 +37,8 @@ export async function patchScale(
   type: PatchType,
   options: WriteOptions,
 ): Promise<Outcome> {
-  const apply = context.plugins.patches?.[type];
+  // A Scale has no lists: both merges are one.
+  const apply = context.plugins.patches?.[type === 'strategic' ? 'merge' : type];
   return write(
     context,
     target,
@@ -85,32 +76,6 @@ async function write(
   };
   const { text, ...changed } = await changeObject(context, target, parentOf, options, false);
   return { ...changed, text: JSON.stringify(scaleOf(JSON.parse(text) as Draft, target)) };
-}
-
-function pathsOf({ served }: Target) {
-  if (served.version.scale === undefined) throw noSuchPath();
-  return served.version.scale;
-}
-
-function scaleOf(parent: Draft, target: Target): JsonObject {
-  const paths = pathsOf(target);
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = parent.metadata;
-  const metadata: JsonObject = {};
-  for (const [field, value] of Object.entries({ name, namespace, uid, resourceVersion, creationTimestamp })) {
-    setField(metadata, field, value);
-  }
-  const selector = paths.selector === undefined ? undefined : at(parent, paths.selector);
-  const status: JsonObject = { replicas: numberOf(at(parent, paths.status)) ?? 0 };
-  const text = typeof selector === 'string' ? selector : isObject(selector) ? selectorText(selector) : '';
-  if (text !== '') status.selector = text;
-  const replicas = numberOf(at(parent, paths.spec));
-  return {
-    kind: 'Scale',
-    apiVersion: 'autoscaling/v1',
-    metadata,
-    spec: replicas === undefined || replicas === 0 ? {} : { replicas },
-    status,
-  };
 }
 
 const shown = (scale: JsonObject): Outcome => ({ code: 200, text: JSON.stringify(scale), warnings: [] });

@@ -1,6 +1,16 @@
 /** PUT and PATCH: an object as it shall be, decided on the newest state of it. */
 import type { Json } from '@reeve/kube';
-import { bodyOf, copyOf, type Draft, isSame, type JsonObject, numberOf, textOf, textsOf } from '../object/draft.ts';
+import {
+  bodyOf,
+  copyOf,
+  type Draft,
+  isObject,
+  isSame,
+  type JsonObject,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../object/draft.ts';
 import { invalid } from '../status/field-error.ts';
 import { badRequest, invalidObject, modifiedSince, notFound, Refusal, refusalOf } from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
@@ -18,17 +28,20 @@ export type Wanted = (old: Draft | undefined) => Decoded;
 export function replaceObject(context: Context, target: Target, text: string, options: WriteOptions): Promise<Outcome> {
   const decoded = decodeObject(text, target.served);
   settleNamespace(decoded.object.metadata, target);
-  const name = textOf(decoded.object.metadata.name);
-  if (name !== target.name) {
-    throw badRequest(
-      name === ''
-        ? `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`
-        : `the name of the object (${name}) does not match the name on the URL (${target.name})`,
-    );
-  }
+  refuseOtherName(decoded.object, target);
   // Copied: the object is changed below, and another round needs it as it came.
   const wanted = () => ({ ...decoded, object: copyOf(decoded.object) });
   return changeObject(context, target, wanted, options, target.served.kind.createOnUpdate && target.subresource === '');
+}
+
+function refuseOtherName({ metadata }: Draft, target: Target): void {
+  const name = textOf(metadata.name);
+  if (name === target.name) return;
+  throw badRequest(
+    name === ''
+      ? `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`
+      : `the name of the object (${name}) does not match the name on the URL (${target.name})`,
+  );
 }
 
 export type PatchType = 'merge' | 'json' | 'strategic';
@@ -46,6 +59,7 @@ export function patchObject(
     if (result === undefined) throw notFound(served.kind, target.name);
     if ('status' in result) throw refusalOf(result.status);
     const decoded = decodeValue(result.object, served);
+    refuseOtherName(decoded.object, target);
     return { ...decoded, complaints: result.strictErrors ?? [] };
   };
   return changeObject(context, target, wanted, options, false);
@@ -59,17 +73,18 @@ export function applyObject(
   options: WriteOptions,
 ): Promise<Outcome> {
   const { served, subresource } = target;
-  const checked = decodeApplied(applied, served);
-  settleNamespace(checked.object.metadata, target);
+  if (!isObject(applied)) throw badRequest('the configuration to be applied is no object');
   const defaulted = (object: JsonObject): JsonObject =>
     completed({ object: object as Draft, unknown: [] }, served).object;
   const wanted = (old: Draft | undefined): Decoded => {
     const owner = { manager: options.fieldManager, subresource, now: context.clock.now(), force, defaulted };
-    const result = context.plugins.fields?.apply(copyOf(checked.object), old && copyOf(old), owner, served);
+    const result = context.plugins.fields?.apply(copyOf(applied), old && copyOf(old), owner, served);
     if (result === undefined) throw notFound(served.kind, target.name);
     if ('status' in result) throw refusalOf(result.status);
-    const decoded = decodeValue(result.object, served);
-    return { ...decoded, unknown: [...checked.unknown, ...decoded.unknown], isApplied: true };
+    const decoded = decodeApplied(result.object, served);
+    refuseOtherName(decoded.object, target);
+    settleNamespace(decoded.object.metadata, target);
+    return decoded;
   };
   return changeObject(context, target, wanted, options, subresource === '');
 }
@@ -91,15 +106,18 @@ export async function changeObject(
       refuseInNamespace(context, target, decoded.object);
       const warnings = judgeUnknown(decoded, target, options);
       delete decoded.object.metadata.resourceVersion;
-      const stored = newEntry(context, target, decoded, options)(revision);
-      outcome = { code: 201, text: textFor(served, stored), warnings };
+      const created = newEntry(context, target, decoded, options);
+      const stored = created.at(revision);
+      outcome = { code: 201, text: textFor(served, stored), warnings: [...warnings, ...created.warnings] };
       return { type: 'put', ...stored };
     }
     const old = draftFor(served, current);
     const decoded = wanted(old);
     const warnings = judgeUnknown(decoded, target, options);
     refuseStale(decoded.object, old, target);
-    return write(prepareChanged(decoded, old, target, context, options), old, warnings, revision);
+    const object = prepareChanged(decoded, old, target, context, options);
+    const more = context.admit?.({ operation: 'UPDATE', target, object, old, dryRun: options.dryRun }) ?? [];
+    return write(object, old, [...warnings, ...more], revision);
   };
 
   const write = (object: Draft, old: Draft, warnings: readonly string[], revision: number): Decision => {

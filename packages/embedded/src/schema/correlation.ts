@@ -2,9 +2,10 @@
  * A value and what it was before. Ratcheting rests on it: what did not change is not validated again, so that a rule
  * that is new, or was tightened, does not lock objects that were fine before.
  */
+import { isObject } from '../object/draft.ts';
 import { goJson } from '../format/go-json.ts';
 import { deepEqual } from './equal.ts';
-import { additionalOf, isObject, itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
+import { additionalOf, itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
 
 export class Correlation {
   readonly value: unknown;

@@ -1,9 +1,10 @@
 /** A schema made ready: what a server does with an object of a custom kind on its way in. */
+import type { JsonObject } from '../object/draft.ts';
 import { Correlation } from './correlation.ts';
 import { applyDefaults } from './default.ts';
 import { checkEmbedded, coerceEmbedded } from './embedded.ts';
-import type { FieldError } from './field-error.ts';
-import { type JsonObject, type JsonSchema, propertyOf } from './json-schema.ts';
+import type { FieldError } from '../status/field-error.ts';
+import { type JsonSchema, propertyOf } from './json-schema.ts';
 import { checkListTypes } from './list-type.ts';
 import { prune, pruneNulls } from './prune.ts';
 import { compileRules, type RuleTree, runRules } from './rules.ts';

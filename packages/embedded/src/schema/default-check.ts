@@ -2,7 +2,7 @@
 import { copy } from './default.ts';
 import { checkEmbedded, coerceEmbedded } from './embedded.ts';
 import { deepEqual } from './equal.ts';
-import { append, child, type FieldError, invalid, key } from './field-error.ts';
+import { append, child, type FieldError, invalid, key } from '../status/field-error.ts';
 import { isEmbedded, itemsOf, type JsonSchema, metaFields, propertiesOf } from './json-schema.ts';
 import { pruneValue } from './prune.ts';
 import { compileRules, OBJECT_BUDGET, runRules } from './rules.ts';

@@ -1,13 +1,6 @@
 /** Fills in defaults, in place: for fields that are not there, and for nulls that are not allowed. */
-import {
-  additionalOf,
-  hasAdditional,
-  isObject,
-  itemsOf,
-  type JsonSchema,
-  propertiesOf,
-  propertyOf,
-} from './json-schema.ts';
+import { isObject } from '../object/draft.ts';
+import { additionalOf, hasAdditional, itemsOf, type JsonSchema, propertiesOf, propertyOf } from './json-schema.ts';
 
 export function applyDefaults(value: unknown, schema: JsonSchema | undefined): void {
   if (schema === undefined) return;

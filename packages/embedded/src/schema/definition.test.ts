@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { definitionErrors } from './definition.ts';
-import { describeFieldError } from './field-error.ts';
+import { describeFieldError } from '../status/field-error.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { object, ruled } from './schema-testing.ts';
 

@@ -1,6 +1,6 @@
 /** What a CustomResourceDefinition may say in a schema: everything that the server refuses when one is created. */
 import { defaultErrors } from './default-check.ts';
-import { append, child, type FieldError, forbidden, index, invalid, key, notSupported } from './field-error.ts';
+import { append, child, type FieldError, forbidden, index, invalid, key, notSupported } from '../status/field-error.ts';
 import {
   additionalOf,
   hasAdditional,

@@ -1,15 +1,8 @@
 /** Objects inside of objects (`x-kubernetes-embedded-resource`), and the metadata that all of them share. */
+import { isObject, type JsonObject, textOf } from '../object/draft.ts';
 import { dns1035Label, labelValue, qualifiedName } from '../format/names.ts';
-import { append, child, type FieldError, index, invalid, key, required } from './field-error.ts';
-import {
-  additionalOf,
-  isEmbedded,
-  isObject,
-  itemsOf,
-  type JsonObject,
-  type JsonSchema,
-  propertyOf,
-} from './json-schema.ts';
+import { append, child, type FieldError, index, invalid, key, required } from '../status/field-error.ts';
+import { additionalOf, isEmbedded, itemsOf, type JsonSchema, propertyOf } from './json-schema.ts';
 
 type FieldKind = 'string' | 'integer' | 'boolean' | 'strings' | 'string-map' | 'object' | Fields;
 interface Fields {
@@ -232,7 +225,7 @@ function checkMetadata(metadata: JsonObject, path: string): readonly FieldError[
       if (name === 'labels') {
         append(
           errors,
-          labelValue(String(text)).map((problem) => invalid(child(path, name), text, problem)),
+          labelValue(textOf(text)).map((problem) => invalid(child(path, name), text, problem)),
         );
       }
     }

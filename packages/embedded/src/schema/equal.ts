@@ -1,5 +1,5 @@
 /** Equality of JSON. */
-import { isObject } from './json-schema.ts';
+import { isObject } from '../object/draft.ts';
 
 export function deepEqual(one: unknown, other: unknown): boolean {
   if (one === other) return true;

@@ -1,10 +1,12 @@
 /** The schema in a CustomResourceDefinition, as it is written there, and how to look into it. */
+import type { Json } from '@reeve/kube';
+
 export interface JsonSchema {
   readonly type?: string;
   readonly format?: string;
   readonly title?: string;
   readonly description?: string;
-  readonly default?: unknown;
+  readonly default?: Json;
   readonly example?: unknown;
   readonly nullable?: boolean;
   readonly maximum?: number;
@@ -48,11 +50,6 @@ export interface ValidationRule {
   readonly fieldPath?: string;
   readonly optionalOldSelf?: boolean;
 }
-
-export type JsonObject = Record<string, unknown>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const isEmbedded = (schema: JsonSchema): boolean => schema['x-kubernetes-embedded-resource'] === true;
 export const preservesUnknown = (schema: JsonSchema): boolean =>

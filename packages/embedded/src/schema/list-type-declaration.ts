@@ -1,5 +1,14 @@
 /** What a schema may say about lists and maps: sets, lists with keys, atomic ones. */
-import { append, child, type FieldError, forbidden, invalid, key, notSupported, required } from './field-error.ts';
+import {
+  append,
+  child,
+  type FieldError,
+  forbidden,
+  invalid,
+  key,
+  notSupported,
+  required,
+} from '../status/field-error.ts';
 import { itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
 
 export function mapTypeErrors(schema: JsonSchema, path: string): readonly FieldError[] {

@@ -1,7 +1,8 @@
 /** Lists that are sets or maps hold nothing twice. */
+import { isObject } from '../object/draft.ts';
 import { goJson } from '../format/go-json.ts';
-import { child, duplicate, type FieldError, index, invalid, key } from './field-error.ts';
-import { additionalOf, isObject, itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
+import { child, duplicate, type FieldError, index, invalid, key } from '../status/field-error.ts';
+import { additionalOf, itemsOf, type JsonSchema, listTypeOf, mapKeysOf, propertyOf } from './json-schema.ts';
 
 export function checkListTypes(value: unknown, schema: JsonSchema, path = ''): readonly FieldError[] {
   if (Array.isArray(value)) return checkList(value, schema, path);

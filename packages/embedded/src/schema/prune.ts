@@ -1,11 +1,10 @@
 /** Removes what no schema knows, and says where it was. Objects are changed in place. */
+import { isObject, type JsonObject } from '../object/draft.ts';
 import {
   additionalOf,
   hasAdditional,
   isEmbedded,
-  isObject,
   itemsOf,
-  type JsonObject,
   type JsonSchema,
   metaFields,
   preservesUnknown,

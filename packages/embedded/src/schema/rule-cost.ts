@@ -2,7 +2,7 @@
 import { estimateCost, type SizeOf } from '../cel/estimate.ts';
 import type { DeclaredType } from './declared-type.ts';
 import { LARGEST_REQUEST } from './declared-type.ts';
-import { child, type FieldError, forbidden } from './field-error.ts';
+import { child, type FieldError, forbidden } from '../status/field-error.ts';
 import type { CompiledRule } from './rule.ts';
 
 const RULE_LIMIT = 10_000_000;

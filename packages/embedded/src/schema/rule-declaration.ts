@@ -1,6 +1,15 @@
 /** The rules in a schema: whether they are well written, compile, look back only where that is possible, and are cheap. */
 import { declareType } from './declared-type.ts';
-import { append, child, type FieldError, index, internal, invalid, notSupported, required } from './field-error.ts';
+import {
+  append,
+  child,
+  type FieldError,
+  index,
+  internal,
+  invalid,
+  notSupported,
+  required,
+} from '../status/field-error.ts';
 import { normalizeFieldPath } from './field-path.ts';
 import {
   additionalOf,

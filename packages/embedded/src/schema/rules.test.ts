@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkBudget } from '../cel/meter.ts';
 import { CustomResourceSchema } from './custom-resource.ts';
-import { describeFieldError } from './field-error.ts';
+import { describeFieldError } from '../status/field-error.ts';
 import { escapeName, unescapeName } from './escape.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { compileRules, runRules } from './rules.ts';

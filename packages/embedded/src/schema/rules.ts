@@ -1,14 +1,24 @@
 /** All rules of a schema, and what they say about an object. */
+import { isObject } from '../object/draft.ts';
 import type { Activation } from '../cel/evaluator.ts';
 import { WorkBudget } from '../cel/meter.ts';
 import { NONE, Optional, type Value } from '../cel/value.ts';
 import { type Correlation, OldItems } from './correlation.ts';
 import { type DeclaredType, declareType, withMetadata } from './declared-type.ts';
-import { child, duplicate, type FieldError, forbidden, index, invalid, key, OMITTED, required } from './field-error.ts';
+import {
+  child,
+  duplicate,
+  type FieldError,
+  forbidden,
+  index,
+  invalid,
+  key,
+  OMITTED,
+  required,
+} from '../status/field-error.ts';
 import {
   additionalOf,
   isEmbedded,
-  isObject,
   itemsOf,
   type JsonSchema,
   propertiesOf,

@@ -1,8 +1,10 @@
 /** Schemas and objects for tests. */
+import type { JsonObject } from '../object/draft.ts';
+import type { Json } from '@reeve/kube';
 import fc from 'fast-check';
 import { CustomResourceSchema } from './custom-resource.ts';
-import { describeFieldError } from './field-error.ts';
-import type { JsonObject, JsonSchema, ValidationRule } from './json-schema.ts';
+import { describeFieldError } from '../status/field-error.ts';
+import type { JsonSchema, ValidationRule } from './json-schema.ts';
 
 export const object = (properties: Readonly<Record<string, JsonSchema>>, rest: JsonSchema = {}): JsonSchema => ({
   type: 'object',
@@ -17,7 +19,7 @@ export const foo = (spec: unknown): JsonObject => ({
   apiVersion: 'example.com/v1',
   kind: 'Foo',
   metadata: { name: 'x' },
-  spec,
+  spec: spec as Json,
 });
 
 export const ruled = (schema: JsonSchema, ...rules: readonly (string | ValidationRule)[]): JsonSchema => ({

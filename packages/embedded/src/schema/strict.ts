@@ -1,5 +1,4 @@
 /** Strict field validation: what was given twice or is not known, and the words in which it is refused. */
-import type { Status } from '@reeve/kube';
 
 /** `strict decoding error: unknown field "spec.x"`; `undefined` when there is nothing to complain about. */
 export function strictDecodingError(duplicates: readonly string[], unknown: readonly string[]): string | undefined {
@@ -13,18 +12,6 @@ export function strictProblems(duplicates: readonly string[], unknown: readonly 
     ...duplicates.map((field) => `duplicate field "${field}"`),
     ...unknown.map((field) => `unknown field "${field}"`),
   ];
-}
-
-/** 400, as for everything that cannot be decoded. */
-export function undecodableStatus(kind: string, version: string, problem: string): Status {
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    message: `${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`,
-    reason: 'BadRequest',
-    code: 400,
-  };
 }
 
 /** Keys that a text gives twice, by their paths. The text must be JSON; of what is not nothing is said. */

@@ -11,7 +11,7 @@ import {
   invalid,
   key,
   required,
-} from './field-error.ts';
+} from '../status/field-error.ts';
 import {
   additionalOf,
   hasAdditional,

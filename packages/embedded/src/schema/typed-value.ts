@@ -1,4 +1,5 @@
 /** Objects as expressions see them: by their schema, so that a date is a timestamp and a set has no order. */
+import { isObject } from '../object/draft.ts';
 import { EvaluationError } from '../cel/meter.ts';
 import {
   ArrayList,
@@ -22,7 +23,6 @@ import {
   additionalOf,
   isEmbedded,
   isIntOrString,
-  isObject,
   itemsOf,
   type JsonSchema,
   listTypeOf,

@@ -1,7 +1,8 @@
 /** Validation of objects: the server's words for everything that can be wrong. Compared with the real server's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { append, invalidStatus } from './field-error.ts';
+import { append } from '../status/field-error.ts';
+import { invalidObject } from '../status/refusal.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { composite, type Problem, Result } from './result.ts';
 import { errorsOf, object } from './schema-testing.ts';
@@ -204,9 +205,10 @@ test('all causes are in the Status', () => {
     { type: 'FieldValueRequired', field: 'spec.a', message: 'Required value' },
     { type: 'FieldValueInvalid', field: 'spec.b', message: 'Invalid value: 1: too small' },
   ] as const;
-  assert.deepEqual(invalidStatus({ group: 'example.com', kind: 'Foo', name: 'x' }, errors), {
+  assert.deepEqual(invalidObject({ group: 'example.com', kind: 'Foo' }, 'x', errors).status, {
     kind: 'Status',
     apiVersion: 'v1',
+    metadata: {},
     status: 'Failure',
     message: 'Foo.example.com "x" is invalid: [spec.a: Required value, spec.b: Invalid value: 1: too small]',
     reason: 'Invalid',

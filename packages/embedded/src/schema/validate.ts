@@ -1,4 +1,5 @@
 /** Validates a value against a schema as the server does: every check is made, also after one has failed. */
+import { isObject, type JsonObject } from '../object/draft.ts';
 import { goJson } from '../format/go-json.ts';
 import { goQuote } from '../format/go-text.ts';
 import type { Correlation } from './correlation.ts';
@@ -11,16 +12,8 @@ import {
   tooLong,
   tooMany,
   typeInvalid,
-} from './field-error.ts';
-import {
-  additionalOf,
-  isObject,
-  itemsOf,
-  type JsonObject,
-  type JsonSchema,
-  propertiesOf,
-  propertyOf,
-} from './json-schema.ts';
+} from '../status/field-error.ts';
+import { additionalOf, itemsOf, type JsonSchema, propertiesOf, propertyOf } from './json-schema.ts';
 import { composite, type Problem, Result } from './result.ts';
 import {
   checkEnum,

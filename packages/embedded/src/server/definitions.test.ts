@@ -152,9 +152,10 @@ test('versions of one kind share their objects; fields of a version can be selec
     name,
     served: true,
     storage: false,
-    schema: { openAPIV3Schema: { type: 'object' } },
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec } } },
     ...more,
   });
+  const spec = { type: 'object', properties: { colour: { type: 'string' } } };
   const versions = [
     version('v1beta1', {}),
     version('v1', { storage: true, selectableFields: [{ jsonPath: '.spec.colour' }] }),

@@ -144,7 +144,12 @@ async function patch({ context }: Routing, { request, query, target }: Call): Pr
     throw invalidOptions('PatchOptions', [forbidden('force', 'may not be specified for non-apply patch')]);
   }
   const options = readWriteOptions(query, header(request, 'user-agent'), 'PatchOptions');
-  const value = parseText(request.body ?? '', (why) => badRequest(`error decoding patch: ${why}`));
+  // YAML is not read: an apply is sent as JSON, which is YAML, too.
+  const value = parseText(request.body ?? '', (why) =>
+    isApply
+      ? unsupportedMediaType([`${APPLY_TYPE} with a body of JSON (${why})`])
+      : badRequest(`error decoding patch: ${why}`),
+  );
   if (isApply) return answerOutcome(await applyObject(context, target, value, force ?? false, options));
   const run = target.subresource === 'scale' ? patchScale : patchObject;
   return answerOutcome(await run(context, target, value, type as PatchType, options));

@@ -155,7 +155,7 @@ export const widgetDefinition = (more: object = {}, version: object = {}): AnyOb
         served: true,
         storage: true,
         subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
-        schema: { openAPIV3Schema: { type: 'object' } },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
         ...version,
       },
     ],

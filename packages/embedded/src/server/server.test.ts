@@ -77,7 +77,7 @@ test('patches and apply go through their doors, on the newest state', async () =
           return { ...object, metadata: { ...(object.metadata as object), managedFields: [entry] } };
         },
         apply: (applied, old, { manager, force }) => ({
-          object: { ...(old ?? applied), ...applied, by: `${manager} ${force}` },
+          object: { ...(old ?? applied), ...applied, data: { by: `${manager} ${force}` } },
         }),
         keepTimes: (_old, object) => object,
       },
@@ -86,11 +86,11 @@ test('patches and apply go through their doors, on the newest state', async () =
   const made = await of(configMaps).create({ metadata: { name: 'a' } }, { fieldManager: 'me' });
   assert.deepEqual(made.metadata.managedFields, [{ manager: 'me', operation: 'Update' }]);
   await Promise.all([
-    of(configMaps).patch('a', { type: 'merge', value: { x: 1 } }),
-    of(configMaps).patch('a', { type: 'merge', value: { y: 2 } }),
+    of(configMaps).patch('a', { type: 'merge', value: { data: { x: '1' } } }),
+    of(configMaps).patch('a', { type: 'merge', value: { immutable: true } }),
   ]);
   const both = await of(configMaps).get('a');
-  assert.deepEqual([both.x, both.y], [1, 2]);
+  assert.deepEqual([both.data, both.immutable], [{ x: '1' }, true]);
   const stale = await refused(
     of(configMaps).patch('a', { type: 'merge', value: { metadata: { ...both.metadata, resourceVersion: '1' } } }),
   );
@@ -107,7 +107,7 @@ test('patches and apply go through their doors, on the newest state', async () =
     { metadata: { name: 'new' }, data: { k: 'v' } },
     { fieldManager: 'op', force: true },
   );
-  assert.equal(applied.by, 'op true');
+  assert.deepEqual(applied.data, { by: 'op true' });
   const headers = { 'content-type': 'application/apply-patch+yaml' };
   const nameless = await request('PATCH', '/api/v1/namespaces/default/configmaps/new', {}, headers);
   assert.equal(

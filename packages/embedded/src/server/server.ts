@@ -11,7 +11,7 @@ import {
 } from '../access/access.ts';
 import { apiGroup, apiGroups, apiResources, apiVersions, versionInfo } from '../discovery/discovery.ts';
 import { builtinKinds } from '../kinds/builtin.ts';
-import type { CustomRules } from '../kinds/custom.ts';
+import { type CustomRules, schemaRules } from '../kinds/custom.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { Registry } from '../kinds/registry.ts';
 import { pathSegment } from '../object/names.ts';
@@ -27,6 +27,8 @@ import type { WatchStream } from '../watch/stream.ts';
 import type { WatchLimits } from '../watch/watch.ts';
 import { answer, answerError, answerJson } from './answer.ts';
 import { Definitions } from './definitions.ts';
+import { standardPlugins } from './plugins.ts';
+import { Policies } from './policies.ts';
 import { carryOut, header, type Routing } from './routes.ts';
 
 export interface ServerOptions {
@@ -37,8 +39,9 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate;
   /** Default: whoever is known may do everything. */
   readonly authorize?: Authorize;
-  /** Schemas of custom kinds. Without them objects are stored as they come. */
+  /** What is asked of custom objects. Default: what the schema in their definition says, with its expressions. */
   readonly customRules?: CustomRules;
+  /** Patches and managed fields. Default: as the real server has them. */
   readonly plugins?: Plugins;
   readonly kinds?: readonly Kind[];
   readonly watch?: WatchLimits;
@@ -55,6 +58,7 @@ export class ApiServer {
   readonly #context: Context;
   readonly #routing: Routing;
   readonly #definitions: Definitions;
+  readonly #policies: Policies;
   readonly #onError: (error: unknown) => void;
   readonly #streams = new Map<string, Set<WatchStream>>();
   #isClosed = false;
@@ -67,10 +71,10 @@ export class ApiServer {
   }
 
   private constructor(options: ServerOptions) {
-    const { store, clock, random, plugins = {}, watch = {} } = options;
+    const { store, clock, random, plugins = standardPlugins, watch = {} } = options;
     this.#options = options;
     this.#onError = options.onError ?? (() => undefined);
-    const registry = new Registry(options.kinds ?? builtinKinds, options.customRules ?? (() => undefined));
+    const registry = new Registry(options.kinds ?? builtinKinds, options.customRules ?? schemaRules);
     this.#context = { store, registry, clock, random, plugins };
     this.#routing = {
       context: this.#context,
@@ -78,6 +82,7 @@ export class ApiServer {
       onWatch: (stored, stream) => this.#keep(stored, stream),
     };
     this.#definitions = new Definitions(this.#context, (stored) => this.#endWatches(stored), this.#onError);
+    this.#policies = new Policies(this.#context, options.authorize ?? allowEverything);
   }
 
   /** Requests as a given user, without a network and without credentials. */
@@ -98,6 +103,7 @@ export class ApiServer {
   close(): void {
     this.#isClosed = true;
     this.#definitions.close();
+    this.#policies.close();
     for (const stored of [...this.#streams.keys()]) this.#endWatches(stored);
   }
 
@@ -173,7 +179,9 @@ export class ApiServer {
     if (served === undefined) throw noSuchPath();
     const isScopedWrong = served.kind.namespaced ? namespace === '' && name !== '' : namespace !== '';
     if (isScopedWrong) throw noSuchPath();
-    return carryOut(this.#routing, { request, query, target: { served, namespace, name, subresource }, verb });
+    const admit = this.#policies.admitFor(user);
+    const routing = admit ? { ...this.#routing, context: { ...this.#context, admit } } : this.#routing;
+    return carryOut(routing, { request, query, target: { served, namespace, name, subresource }, verb });
   }
 
   async #allow(attributes: Attributes): Promise<void> {

@@ -1,6 +1,7 @@
 /** Why a request is not carried out: a Status with the real server's code, reason, message and details. */
 import type { Status, StatusCause, StatusDetails } from '@reeve/kube';
-import { type FieldError, sentenceOf } from './field-error.ts';
+import { causeOf, type FieldError, sentenceOf } from './field-error.ts';
+import { failure } from './status.ts';
 
 /** Some answers of the server carry list metadata: where to go on after an expired page. */
 export interface RefusalStatus extends Status {
@@ -19,16 +20,9 @@ export class Refusal extends Error {
   constructor(code: number, reason: string, message: string, details?: StatusDetails, from?: string) {
     super(message);
     this.name = 'Refusal';
-    this.status = {
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: from === undefined ? {} : { continue: from },
-      status: 'Failure',
-      message,
-      ...(reason === '' ? {} : { reason }),
-      ...(details === undefined ? {} : { details }),
-      code,
-    };
+    const { kind, apiVersion, ...rest } = failure(code, reason, message, details);
+    // In the order in which the server writes it.
+    this.status = { kind, apiVersion, metadata: from === undefined ? {} : { continue: from }, ...rest };
   }
 }
 
@@ -110,12 +104,16 @@ export function invalidObject(
     ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
     kind: of.kind,
-    causes: errors.map(({ type, field, message }) => ({ reason: type, message, field })),
+    causes: errors.map(causeOf),
   });
 }
 
 export const invalidOptions = (kind: string, errors: readonly FieldError[]): Refusal =>
   invalidObject({ group: 'meta.k8s.io', kind }, '', errors);
+
+/** In the words of a server that has Go types for its kinds. */
+export const undecodable = (kind: string, version: string, problem: string): Refusal =>
+  badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`);
 
 export const badRequest = (message: string): Refusal => new Refusal(400, 'BadRequest', message);
 

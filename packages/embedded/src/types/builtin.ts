@@ -1,11 +1,12 @@
 /** The built-in kinds that apply and strategic merge patch know. */
+import type { JsonObject } from '../object/draft.ts';
 import { clusterTable } from './cluster-table.ts';
 import { kindTable } from './kind-table.ts';
 import type { KindTypes, ResetPaths } from './kind-types.ts';
 import { podTable } from './pod-table.ts';
 import { shapedMap } from './shape.ts';
 import { readTable, type TypeTable } from './table.ts';
-import { asList, asMap, type JsonObject, type MapType, type Type } from './type.ts';
+import { asList, asMap, type MapType, type Type } from './type.ts';
 
 /** Group and version → kinds. The type has the kind's name, unless another is given. */
 const served: Readonly<Record<string, readonly string[]>> = {
@@ -62,6 +63,9 @@ const types: TypeTable = readTable(podTable, kindTable, clusterTable);
 
 /** ObjectMeta, for custom kinds and embedded resources. */
 export const objectMeta: Type = types.get('ObjectMeta') ?? {};
+
+/** A schema in a definition. */
+export const jsonSchemaProps = types.get('JSONSchemaProps')?.map as MapType;
 
 const builtinKinds: ReadonlyMap<string, KindTypes> = readKinds();
 

@@ -1,10 +1,11 @@
 /** The types of custom kinds, from the structural schemas of their definitions. */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import { objectMeta } from './builtin.ts';
 import { deduced, untypedAtomic } from './deduced.ts';
 import type { KindTypes } from './kind-types.ts';
 import { shapedMap } from './shape.ts';
-import { asMap, type Field, type JsonObject, type ListType, type MapType, type Scalar, type Type } from './type.ts';
+import { asMap, type Field, type ListType, type MapType, type Scalar, type Type } from './type.ts';
 
 /** The part of a structural schema (`openAPIV3Schema`) that types depend on. */
 export interface StructuralSchema {

@@ -7,4 +7,4 @@ export {
   type StructuralSchema,
 } from './custom.ts';
 export type { KindTypes, ResetPaths } from './kind-types.ts';
-export type { JsonObject, Type } from './type.ts';
+export type { Type } from './type.ts';

@@ -1,5 +1,6 @@
 /** What apply has to know of a kind. */
-import type { JsonObject, Type } from './type.ts';
+import type { JsonObject } from '../object/draft.ts';
+import type { Type } from './type.ts';
 
 /** Paths of field names. */
 export type ResetPaths = readonly (readonly string[])[];

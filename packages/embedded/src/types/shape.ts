@@ -3,9 +3,10 @@
  * written out as the kind's definition has it. Ownership depends on it: a field that every object has belongs to nobody,
  * and `resources: {}` in each container belongs to whoever wrote the container.
  */
+import type { JsonObject } from '../object/draft.ts';
 import type { Json } from '@reeve/kube';
 import { canonicalQuantity } from './quantity.ts';
-import { asList, asMap, type Field, isEmptyMap, type JsonObject, type MapType, type Type } from './type.ts';
+import { asList, asMap, type Field, isEmptyMap, type MapType, type Type } from './type.ts';
 
 export function shapedMap(value: JsonObject, type: MapType): JsonObject {
   const out: JsonObject = {};

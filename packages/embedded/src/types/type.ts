@@ -4,8 +4,7 @@
  * (an unknown field, int-or-string) takes the form that the value has.
  */
 import type { Json } from '@reeve/kube';
-
-export type JsonObject = { [key: string]: Json };
+import type { JsonObject } from '../object/draft.ts';
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 

@@ -25,7 +25,7 @@ export interface AccessAnswer {
 }
 
 /** The port: may the user of the request do this? */
-export type Authorize = (question: AccessQuestion) => AccessAnswer;
+export type CheckAccess = (question: AccessQuestion) => AccessAnswer;
 
 const typeNamed = (name: string): CelType => objectOf(`kubernetes.authorization.${name}`);
 export const AUTHORIZER = typeNamed('Authorizer');
@@ -37,10 +37,10 @@ const DECISION = typeNamed('Decision');
 /** A question that is not complete yet. */
 export class Question extends Opaque {
   override readonly typeName: string;
-  readonly authorize: Authorize;
+  readonly authorize: CheckAccess;
   readonly parts: Omit<AccessQuestion, 'verb'>;
 
-  constructor(type: CelType, authorize: Authorize, parts: Omit<AccessQuestion, 'verb'> = {}) {
+  constructor(type: CelType, authorize: CheckAccess, parts: Omit<AccessQuestion, 'verb'> = {}) {
     super();
     this.typeName = type.name;
     this.authorize = authorize;
