@@ -1,7 +1,7 @@
 /** What the operations on objects work with. */
 import type { Clock, Json, Random, Status } from '@reeve/kube';
 import type { Registry, Served } from '../kinds/registry.ts';
-import type { JsonObject } from '../object/draft.ts';
+import type { Draft, JsonObject } from '../object/draft.ts';
 import type { Store } from '../store/store.ts';
 
 /** Who writes, for `metadata.managedFields`. */
@@ -69,7 +69,11 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly check?: WriteCheck | undefined;
 }
+
+/** Throws when whoever sent the object may not write it so. Asked before the object itself is checked. */
+export type WriteCheck = (object: Draft, old: Draft | undefined) => void;
 
 /** An answer with an object in it. */
 export interface Outcome {
