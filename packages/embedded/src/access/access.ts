@@ -13,6 +13,14 @@ export interface User {
 export interface Credentials {
   /** @param name in lower case. */
   header(name: string): string | undefined;
+  /** Of a connection whose client has proved who he is. */
+  readonly certificate?: ClientCertificate | undefined;
+}
+
+/** The subject of a certificate that an authority of the listener's has signed. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
 }
 
 /** Undefined: nobody we know. */

@@ -1,0 +1,112 @@
+/**
+ * Users, tokens and roles of a server, out of its own store. Give it to an ApiServer as `access`, and call `install` once
+ * the server is open: it makes what every cluster has, and keeps roles of roles and the accounts of namespaces current.
+ */
+import type { Clock, Random, Transport } from '@reeve/kube';
+import type { Draft } from '../object/draft.ts';
+import type { Kind } from '../kinds/kind.ts';
+import { type Outcome, timeText, type WriteCheck } from '../rest/context.ts';
+import { decodeObject } from '../rest/decode.ts';
+import { uuid } from '../rest/prepare.ts';
+import type { Served } from '../kinds/registry.ts';
+import type { Store } from '../store/store.ts';
+import type { Attributes, Authenticate } from './access.ts';
+import { Authentication } from './authentication.ts';
+import type { TokenIssuer } from './bound-token.ts';
+import { escalationCheck } from './escalation.ts';
+import { Housekeeping } from './housekeeping.ts';
+import type { SigningKey } from './jwt.ts';
+import { type AuthorizeNow, rbacAuthorization } from './rbac.ts';
+import { reviewed, reviewKinds } from './reviews.ts';
+import { Roles } from './roles.ts';
+import { type StaticToken, staticTokenLookup } from './static-tokens.ts';
+import { issueToken, readTokenRequest } from './token-request.ts';
+
+export interface AccessOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The first signs tokens of service accounts; all are believed. */
+  readonly keys: readonly [SigningKey, ...SigningKey[]];
+  readonly issuer?: string;
+  /** Names under which this server takes tokens. Default: the issuer. */
+  readonly audiences?: readonly string[];
+  readonly tokens?: readonly StaticToken[];
+  /** Default: whoever shows nothing is refused. */
+  readonly anonymous?: boolean;
+}
+
+/** What the server asks for, besides who somebody is and whether he may. */
+export interface AccessCall {
+  readonly attributes: Attributes;
+  readonly served: Served;
+  readonly body: string;
+}
+
+const ISSUER = 'https://kubernetes.default.svc.cluster.local';
+
+export class AccessControl implements Disposable {
+  readonly authenticate: Authenticate;
+  readonly authorize: AuthorizeNow;
+  /** Served besides the kinds that are stored. */
+  readonly kinds: readonly Kind[] = reviewKinds;
+  readonly #options: AccessOptions;
+  readonly #tokens: TokenIssuer;
+  readonly #roles: Roles;
+  readonly #authentication: Authentication;
+  #housekeeping: Housekeeping | undefined;
+
+  constructor(options: AccessOptions) {
+    const { store, clock, keys, issuer = ISSUER, audiences = [issuer], tokens = [], anonymous = false } = options;
+    this.#options = options;
+    this.#tokens = { keys, issuer, audiences };
+    this.#roles = new Roles(store);
+    const staticToken = staticTokenLookup(tokens);
+    this.#authentication = new Authentication({ store, clock, tokens: this.#tokens, staticToken, anonymous });
+    this.authenticate = this.#authentication.authenticate;
+    this.authorize = rbacAuthorization(this.#roles);
+  }
+
+  /** The default roles are there when it resolves. @param transport of an administrator. */
+  async install(transport: Transport, onError: (error: unknown) => void = () => undefined): Promise<void> {
+    this.#housekeeping ??= new Housekeeping(this.#options.store, transport, onError);
+    await this.#housekeeping.begin();
+  }
+
+  /** The check of a write that could give rights; undefined for all others. */
+  writeCheck(attributes: Attributes): WriteCheck | undefined {
+    return escalationCheck(this.#roles, this.authorize, attributes);
+  }
+
+  /** Answers what is asked, not stored. Undefined: an ordinary request. */
+  answer({ attributes, served, body }: AccessCall): Outcome | undefined {
+    const { clock, random, store } = this.#options;
+    if (attributes.verb !== 'create') return undefined;
+    const { group, resource, subresource } = attributes;
+    if (group === '' && resource === 'serviceaccounts' && subresource === 'token') {
+      const ports = { store, tokens: this.#tokens, now: () => clock.now(), id: () => uuid({ random }) };
+      return created(issueToken(ports, readTokenRequest(body), attributes));
+    }
+    if (!reviewKinds.includes(served.kind)) return undefined;
+    const ports = {
+      roles: this.#roles,
+      authorize: this.authorize,
+      authentication: this.#authentication,
+      audiences: this.#tokens.audiences,
+      now: () => timeText(clock.now()),
+    };
+    const answer = reviewed(ports, decodeObject(body, served).object, attributes);
+    return answer && created(answer);
+  }
+
+  [Symbol.dispose](): void {
+    this.#housekeeping?.[Symbol.dispose]();
+    this.#roles[Symbol.dispose]();
+  }
+}
+
+const created = ({ kind, apiVersion, metadata, ...rest }: Draft): Outcome => ({
+  code: 201,
+  text: JSON.stringify({ kind, apiVersion, metadata, ...rest }),
+  warnings: [],
+});
