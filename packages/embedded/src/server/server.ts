@@ -9,6 +9,8 @@ import {
   refusalText,
   type User,
 } from '../access/access.ts';
+import type { AccessControl } from '../access/access-control.ts';
+import { actingUser } from '../access/impersonation.ts';
 import { apiGroup, apiGroups, apiResources, apiVersions, versionInfo } from '../discovery/discovery.ts';
 import { builtinKinds } from '../kinds/builtin.ts';
 import type { CustomRules } from '../kinds/custom.ts';
@@ -20,12 +22,12 @@ import { type ApiPath, parsePath } from '../request/path.ts';
 import type { Context, Plugins } from '../rest/context.ts';
 import { createObject } from '../rest/create.ts';
 import { flag } from '../rest/list-options.ts';
-import { forbiddenRequest, methodNotAllowed, noSuchPath, notServed, unauthorized } from '../status/refusal.ts';
+import { forbiddenRequest, methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts';
 import { exactValue, parseFieldSelector } from '../selector/fields.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchStream } from '../watch/stream.ts';
 import type { WatchLimits } from '../watch/watch.ts';
-import { answer, answerError, answerJson } from './answer.ts';
+import { answer, answerError, answerJson, answerOutcome } from './answer.ts';
 import { Definitions } from './definitions.ts';
 import { carryOut, header, type Routing } from './routes.ts';
 
@@ -37,6 +39,8 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate;
   /** Default: whoever is known may do everything. */
   readonly authorize?: Authorize;
+  /** Users, tokens and roles out of the store: takes the place of the two above. */
+  readonly access?: AccessControl;
   /** Schemas of custom kinds. Without them objects are stored as they come. */
   readonly customRules?: CustomRules;
   readonly plugins?: Plugins;
@@ -70,7 +74,8 @@ export class ApiServer {
     const { store, clock, random, plugins = {}, watch = {} } = options;
     this.#options = options;
     this.#onError = options.onError ?? (() => undefined);
-    const registry = new Registry(options.kinds ?? builtinKinds, options.customRules ?? (() => undefined));
+    const kinds = [...(options.kinds ?? builtinKinds), ...(options.access?.kinds ?? [])];
+    const registry = new Registry(kinds, options.customRules ?? (() => undefined));
     this.#context = { store, registry, clock, random, plugins };
     this.#routing = {
       context: this.#context,
@@ -88,7 +93,8 @@ export class ApiServer {
   /** Requests of whoever: the credentials decide. Never rejects. */
   handle(request: TransportRequest): Promise<TransportResponse> {
     return this.#serve(request, async () => {
-      const user = await this.#options.authenticate?.({ header: (name) => header(request, name) });
+      const { access, authenticate = access?.authenticate } = this.#options;
+      const user = await authenticate?.({ header: (name) => header(request, name) });
       if (user === undefined) throw unauthorized();
       return user;
     });
@@ -114,7 +120,6 @@ export class ApiServer {
         };
       }
       const user = await identify();
-      if (header(request, 'impersonate-user') !== undefined) throw notServed('impersonation');
       return await this.#route(request, named, query, user);
     } catch (error) {
       return answerError(error, this.#onError);
@@ -129,7 +134,7 @@ export class ApiServer {
   ): Promise<TransportResponse> {
     if (named.type === 'resource') return this.#onResource(request, named, query, user);
     const path = request.path.split('?', 1)[0] as string;
-    await this.#allow({ ...nowhere, user, verb: request.method.toLowerCase(), path });
+    await this.#allow(request, { ...nowhere, user, verb: request.method.toLowerCase(), path });
     if (request.method !== 'GET') throw methodNotAllowed();
     negotiatePlain(header(request, 'accept'));
     const { registry } = this.#context;
@@ -154,9 +159,9 @@ export class ApiServer {
     query: URLSearchParams,
     user: User,
   ): Promise<TransportResponse> {
-    const verb = verbOf(request.method, named.name, query);
+    const verb = verbOf(request.method, named, query);
     const { group, version, plural, namespace, name, subresource } = named;
-    await this.#allow({
+    const attributes = await this.#allow(request, {
       user,
       verb,
       path: undefined,
@@ -173,12 +178,19 @@ export class ApiServer {
     if (served === undefined) throw noSuchPath();
     const isScopedWrong = served.kind.namespaced ? namespace === '' && name !== '' : namespace !== '';
     if (isScopedWrong) throw noSuchPath();
-    return carryOut(this.#routing, { request, query, target: { served, namespace, name, subresource }, verb });
+    const { access } = this.#options;
+    const outcome = access?.answer({ attributes, served, body: request.body ?? '' });
+    if (outcome !== undefined) return answerOutcome(outcome);
+    const target = { served, namespace, name, subresource };
+    return carryOut(this.#routing, { request, query, target, verb, check: access?.writeCheck(attributes) });
   }
 
-  async #allow(attributes: Attributes): Promise<void> {
-    const { allowed, reason } = await (this.#options.authorize ?? allowEverything)(attributes);
-    if (allowed) return;
+  /** Returns the question with the user that the request acts as. */
+  async #allow(request: TransportRequest, asked: Attributes): Promise<Attributes> {
+    const { access, authorize = access?.authorize ?? allowEverything } = this.#options;
+    const attributes = { ...asked, user: await actingUser(request.headers ?? {}, asked, authorize) };
+    const { allowed, reason } = await authorize(attributes);
+    if (allowed) return attributes;
     const why = refusalText(attributes);
     const { group, resource: plural, name } = attributes;
     throw forbiddenRequest({ group, plural }, name, reason === undefined ? why : `${why}: ${reason}`);
@@ -229,14 +241,16 @@ function selectedName(query: URLSearchParams): string {
   return pathSegment(name, false).length === 0 ? name : '';
 }
 
-function verbOf(method: string, name: string, query: URLSearchParams): string {
+type Named = Pick<Extract<ApiPath, { type: 'resource' }>, 'name' | 'subresource'>;
+
+function verbOf(method: string, { name, subresource }: Named, query: URLSearchParams): string {
   if (method === 'GET') {
     if (name !== '') return 'get';
     return flag(query, 'watch') ? 'watch' : 'list';
   }
   if (method === 'DELETE' && name === '') return 'deletecollection';
   const verb = VERBS[method];
-  // An object is made in its collection, and changed by its name.
-  if (verb === undefined || (verb === 'create') !== (name === '')) throw methodNotAllowed();
+  // An object is made in its collection, and changed by its name; some subresources are asked for by making them.
+  if (verb === undefined || (verb === 'create' && subresource === '') !== (name === '')) throw methodNotAllowed();
   return verb;
 }
