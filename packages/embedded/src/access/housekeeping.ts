@@ -3,7 +3,7 @@
  * `default` in every namespace. Each turn looks at all there is, so nothing depends on having seen an event.
  */
 import { readBody, type Transport } from '@reeve/kube';
-import { type Draft, draftOf, type JsonObject } from '../object/draft.ts';
+import { type Draft, draftOf, type JsonObject, textOf } from '../object/draft.ts';
 import type { Entry } from '../store/entry.ts';
 import type { Store } from '../store/store.ts';
 import { aggregated } from './aggregation.ts';
@@ -67,7 +67,7 @@ export class Housekeeping implements Disposable {
   async #aggregate(): Promise<void> {
     const roles = this.#store.range({ resource: STORED_ROLES }).map((entry: Entry) => draftOf(entry.body));
     for (const { role, rules } of aggregated(roles)) {
-      const name = String(role.metadata.name);
+      const name = textOf(role.metadata.name);
       const object: JsonObject = { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', ...role, rules: [...rules] };
       const query = '?fieldManager=clusterrole-aggregation-controller';
       // A conflict means another write: its event comes, and with it another turn.

@@ -6,6 +6,7 @@ import {
   type Attributes,
   type Authenticate,
   type Authorize,
+  type ClientCertificate,
   refusalText,
   type User,
 } from '../access/access.ts';
@@ -91,10 +92,10 @@ export class ApiServer {
   }
 
   /** Requests of whoever: the credentials decide. Never rejects. */
-  handle(request: TransportRequest): Promise<TransportResponse> {
+  handle(request: TransportRequest, certificate?: ClientCertificate): Promise<TransportResponse> {
     return this.#serve(request, async () => {
       const { access, authenticate = access?.authenticate } = this.#options;
-      const user = await authenticate?.({ header: (name) => header(request, name) });
+      const user = await authenticate?.({ header: (name) => header(request, name), certificate });
       if (user === undefined) throw unauthorized();
       return user;
     });
