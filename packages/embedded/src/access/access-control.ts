@@ -9,6 +9,7 @@ import { type Outcome, timeText, type WriteCheck } from '../rest/context.ts';
 import { decodeObject } from '../rest/decode.ts';
 import { uuid } from '../rest/prepare.ts';
 import type { Served } from '../kinds/registry.ts';
+import { methodNotAllowed } from '../status/refusal.ts';
 import type { Store } from '../store/store.ts';
 import type { Attributes, Authenticate } from './access.ts';
 import { Authentication } from './authentication.ts';
@@ -81,13 +82,13 @@ export class AccessControl implements Disposable {
   /** Answers what is asked, not stored. Undefined: an ordinary request. */
   answer({ attributes, served, body }: AccessCall): Outcome | undefined {
     const { clock, random, store } = this.#options;
-    if (attributes.verb !== 'create') return undefined;
-    const { group, resource, subresource } = attributes;
+    const { verb, group, resource, subresource } = attributes;
     if (group === '' && resource === 'serviceaccounts' && subresource === 'token') {
+      if (verb !== 'create') throw methodNotAllowed();
       const ports = { store, tokens: this.#tokens, now: () => clock.now(), id: () => uuid({ random }) };
       return created(issueToken(ports, readTokenRequest(body), attributes));
     }
-    if (!reviewKinds.includes(served.kind)) return undefined;
+    if (verb !== 'create' || subresource !== '' || !reviewKinds.includes(served.kind)) return undefined;
     const ports = {
       roles: this.#roles,
       authorize: this.authorize,

@@ -81,7 +81,7 @@ export const defaultClusterRoles: readonly JsonObject[] = [
     paths(...HEALTH, ...VERSION, '/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'),
   ]),
   role('system:monitoring', [
-    paths(...HEALTH, ...HEALTH.map((one) => `${one}/*`), '/metrics', '/metrics/slis'),
+    paths(...HEALTH, ...HEALTH.map((one) => `${one}/*`), '/flagz', '/metrics', '/metrics/slis', '/statusz'),
     rule(['get'], [''], 'nodes/metrics'),
   ]),
   role('system:basic-user', [

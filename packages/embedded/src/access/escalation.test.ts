@@ -111,9 +111,9 @@ test('a binding gives no rights that its writer lacks, nor roles that are not th
     /^rolebindings\.rbac\.authorization\.k8s\.io "bad" is forbidden: user "ann"/,
   );
   assert.equal((await as('ann', 'POST', CLUSTER_BINDINGS, binding('bad', 'cluster-admin', 'ann'))).status, 403);
-  const nothing = await as('ann', 'POST', BINDINGS, binding('none', 'none', 'bob'));
+  const nothing = await as('ann', 'POST', BINDINGS, binding('dangling', 'none', 'bob'));
   assert.equal(nothing.status, 404);
-  assert.equal(nothing.json.message, 'clusterroles.rbac.authorization.k8s.io "none" not found');
+  assert.equal(nothing.json.message, 'rolebindings.rbac.authorization.k8s.io "none" not found');
 });
 
 test('escalate and bind are rights of their own', async () => {

@@ -53,7 +53,7 @@ function bindingCheck(roles: Roles, authorize: AuthorizeNow, attributes: Attribu
     const ref = readRoleRef(binding);
     if (mayBind(authorize, attributes, ref)) return;
     const rules = roles.rulesOf(ref, namespace);
-    if (rules === undefined) throw unresolved(ref);
+    if (rules === undefined) throw unresolved(ref, attributes);
     const problem = escalation(roles, user, namespace, rules);
     if (problem !== undefined) throw forbidden(attributes, binding, problem);
   };
@@ -66,9 +66,9 @@ function mayBind(authorize: AuthorizeNow, attributes: Attributes, ref: RoleRef):
   return authorize(asked).allowed;
 }
 
-function unresolved({ kind, name }: RoleRef): Refusal {
-  if (kind === 'ClusterRole') return notFound({ group: RBAC, plural: 'clusterroles' }, name);
-  if (kind === 'Role') return notFound({ group: RBAC, plural: 'roles' }, name);
+/** The server names the role and, strangely, calls it what the request is about. */
+function unresolved({ kind, name }: RoleRef, { group, resource }: Attributes): Refusal {
+  if (kind === 'ClusterRole' || kind === 'Role') return notFound({ group, plural: resource }, name);
   return new Refusal(500, '', `unsupported role reference kind: ${goQuote(kind)}`);
 }
 

@@ -3,7 +3,7 @@ import { builtin } from '../kinds/describe.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { type Draft, isObject, type JsonObject, objectOf, setField, textOf, textsOf } from '../object/draft.ts';
 import { type FieldError, invalid } from '../status/field-error.ts';
-import { badRequest, internalError, invalidObject } from '../status/refusal.ts';
+import { badRequest, internalError, invalidObject, type Refusal, refusalOf } from '../status/refusal.ts';
 import type { Attributes, User } from './access.ts';
 import type { Authentication } from './authentication.ts';
 import { type AuthorizeNow, grantsOf, problemsText } from './rbac.ts';
@@ -51,6 +51,7 @@ export function reviewed(ports: ReviewPorts, asked: Draft, { user, namespace }: 
     case 'SelfSubjectAccessReview':
       return reviewAccess(ports, asked, user, metadataProblems(asked, ''));
     case 'LocalSubjectAccessReview':
+      settleNamespace(asked.metadata, namespace);
       return reviewAccess(ports, asked, specUser(asked), [
         ...userProblems(asked),
         ...metadataProblems(asked, namespace),
@@ -61,6 +62,13 @@ export function reviewed(ports: ReviewPorts, asked: Draft, { user, namespace }: 
     default:
       return undefined;
   }
+}
+
+function settleNamespace(metadata: JsonObject, namespace: string): void {
+  if (textOf(metadata.namespace) !== '' && metadata.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  metadata.namespace = namespace;
 }
 
 /** What is empty is left out. */
@@ -138,11 +146,18 @@ function reviewAccess({ authorize }: ReviewPorts, asked: Draft, user: User, more
     problems.push(invalid('spec.resourceAttributes', null, detail));
   }
   const all = [...problems, ...more];
-  if (all.length > 0) throw invalidObject({ group: AUTHORIZATION, kind: textOf(asked.kind) }, '', all);
+  if (all.length > 0) throw refuseInvalid(all);
   const { allowed, reason } = authorize(isObject(resource) ? ofResource(user, resource) : ofPath(user, objectOf(path)));
   const status: JsonObject = { allowed };
   setField(status, 'reason', reason);
   return { ...asked, status };
+}
+
+/** The server forgets to say the kind. */
+function refuseInvalid(errors: readonly FieldError[]): Refusal {
+  const { status } = invalidObject({ group: AUTHORIZATION, kind: '' }, '', errors);
+  const { kind: _kind, ...details } = status.details ?? {};
+  return refusalOf({ ...status, details });
 }
 
 const NOWHERE = {
@@ -192,5 +207,6 @@ function reviewRules({ roles }: ReviewPorts, asked: Draft, user: User): Draft {
     incomplete: problems.length > 0,
   };
   if (problems.length > 0) status.evaluationError = problemsText(problems);
-  return { ...asked, status };
+  // Which namespace was asked for is not sent back.
+  return { ...asked, spec: {}, status };
 }

@@ -38,8 +38,9 @@ export function readTokenRequest(body: string): JsonObject {
   const kind = textOf(value.kind) || KIND.kind;
   const version = textOf(value.apiVersion) || `${KIND.group}/v1`;
   if (kind !== KIND.kind || version !== `${KIND.group}/v1`) {
-    const why = `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)}`;
-    throw badRequest(`${kind} in version ${JSON.stringify(version)} cannot be handled as a TokenRequest: ${why}`);
+    const number = version.slice(version.lastIndexOf('/') + 1);
+    const why = `converting (${number}.${kind}) to (authentication.TokenRequest): unknown conversion`;
+    throw badRequest(`${kind} in version ${JSON.stringify(number)} cannot be handled as a TokenRequest: ${why}`);
   }
   return value;
 }
@@ -47,13 +48,13 @@ export function readTokenRequest(body: string): JsonObject {
 /** The request with its status. */
 export function issueToken(ports: IssuePorts, asked: JsonObject, { namespace, name }: Attributes): Draft {
   const given = objectOf(asked.metadata);
-  const mismatch = (field: 'name' | 'namespace', value: string): Error =>
-    invalidObject(KIND, name, [
-      invalid(`metadata.${field}`, value, `must match the service account ${field} if specified`),
-    ]);
-  if (textOf(given.name) !== '' && given.name !== name) throw mismatch('name', textOf(given.name));
-  if (textOf(given.namespace) !== '' && given.namespace !== namespace)
-    throw mismatch('namespace', textOf(given.namespace));
+  if (textOf(given.namespace) !== '' && given.namespace !== namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (textOf(given.name) !== '' && given.name !== name) {
+    const detail = 'must match the service account name if specified';
+    throw invalidObject(KIND, name, [invalid('metadata.name', textOf(given.name), detail)]);
+  }
   const account = found(ports, 'serviceaccounts', namespace, name);
   const uid = textOf(account.metadata.uid);
   if (textOf(given.uid) !== '' && given.uid !== uid) {

@@ -178,7 +178,7 @@ test('what no token is given for', async () => {
   }
   assert.equal((await as('root', 'POST', `${ACCOUNTS}/none/token`, {})).status, 404);
   assert.equal((await as('ann', 'POST', `${ACCOUNTS}/robot/token`, {})).status, 403);
-  assert.equal((await as('root', 'GET', `${ACCOUNTS}/robot/token`)).status, 404);
+  assert.equal((await as('root', 'GET', `${ACCOUNTS}/robot/token`)).status, 405);
 });
 
 test('headers that are no credentials', async () => {
