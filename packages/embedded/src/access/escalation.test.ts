@@ -167,3 +167,35 @@ test('roles of roles have the rules of what they select, at once and later', asy
   await rulesOf('view');
   assert.deepEqual([store.revision, errors], [revision, []]);
 });
+
+const invalidObjects: readonly (readonly [string, object, RegExp])[] = [
+  [ROLES, role('x', { apiGroups: [''], resources: ['pods'] }), /rules\[0\]\.verbs: Required value: verbs must contain/],
+  [ROLES, role('x', { verbs: ['get'], nonResourceURLs: ['/x'] }), /namespaced rules cannot apply to non-resource URLs/],
+  [CLUSTER_ROLES, role('x', { verbs: ['get'], nonResourceURLs: ['/x'], resources: ['a'] }), /cannot apply to both/],
+  [CLUSTER_ROLES, role('x', { verbs: ['get'] }), /apiGroups: Required value.*resources: Required value/],
+  [CLUSTER_ROLES, { ...role('x'), aggregationRule: {} }, /aggregationRule\.clusterRoleSelectors: Required value/],
+  [CLUSTER_BINDINGS, binding('x', 'view', 'bob', 'Role'), /roleRef\.kind: Unsupported value: "Role"/],
+  [BINDINGS, binding('x', 'a/b', 'bob'), /roleRef\.name: Invalid value: "a\/b"/],
+  [
+    BINDINGS,
+    { ...binding('x', 'view', ''), subjects: [{ kind: 'Robot', name: 'r' }] },
+    /subjects\[0\]\.kind: Unsupported/,
+  ],
+  [
+    CLUSTER_BINDINGS,
+    { ...binding('x', 'view', ''), subjects: [{ kind: 'ServiceAccount', name: 'r' }] },
+    /namespace: Required/,
+  ],
+];
+
+test('roles and bindings that make no sense; a binding is of one role for ever', async () => {
+  const { as } = await openAccess();
+  for (const [path, object, message] of invalidObjects) {
+    const { status, json } = await as('root', 'POST', path, object);
+    assert.equal(status, 422, json.message ?? path);
+    assert.match(json.message ?? '', message);
+  }
+  await as('root', 'POST', BINDINGS, binding('b', 'view', 'bob'));
+  const changed = await as('root', 'PUT', `${BINDINGS}/b`, binding('b', 'edit', 'bob'));
+  assert.match(changed.json.message ?? '', /roleRef: Invalid value: .*: cannot change roleRef/);
+});
