@@ -11,7 +11,7 @@ import { uuid } from '../rest/prepare.ts';
 import type { Served } from '../kinds/registry.ts';
 import { methodNotAllowed } from '../status/refusal.ts';
 import type { Store } from '../store/store.ts';
-import type { Attributes, Authenticate } from './access.ts';
+import { accessRefusal, type Attributes, type Authenticate } from './access.ts';
 import { Authentication } from './authentication.ts';
 import type { TokenIssuer } from './bound-token.ts';
 import { escalationCheck } from './escalation.ts';
@@ -74,9 +74,17 @@ export class AccessControl implements Disposable {
     await this.#housekeeping.begin();
   }
 
-  /** The check of a write that could give rights; undefined for all others. */
-  writeCheck(attributes: Attributes): WriteCheck | undefined {
-    return escalationCheck(this.#roles, this.authorize, attributes);
+  /** What must be known of the object before it is known whether it may be written. */
+  writeCheck(attributes: Attributes): WriteCheck {
+    const check = escalationCheck(this.#roles, this.authorize, attributes);
+    return (object, old) => {
+      check?.(object, old);
+      // An update or an apply of what is not there creates it.
+      if (old !== undefined || attributes.verb === 'create') return;
+      const creation = { ...attributes, verb: 'create' };
+      const { allowed, reason } = this.authorize(creation);
+      if (!allowed) throw accessRefusal(creation, reason);
+    };
   }
 
   /** Answers what is asked, not stored. Undefined: an ordinary request. */

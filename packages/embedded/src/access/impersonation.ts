@@ -4,8 +4,8 @@
  */
 import { goQuote } from '../format/go-text.ts';
 import { dnsSubdomain } from '../object/names.ts';
-import { badRequest, forbiddenRequest, Refusal } from '../status/refusal.ts';
-import { type Attributes, type Authorize, refusalText, type User } from './access.ts';
+import { badRequest, Refusal } from '../status/refusal.ts';
+import { accessRefusal, type Attributes, type Authorize, type User } from './access.ts';
 import { ANONYMOUS, AUTHENTICATED, MASTERS, NODES, UNAUTHENTICATED } from './groups.ts';
 import { EXTRA, serviceAccountGroups, splitServiceAccount } from './service-account.ts';
 
@@ -108,7 +108,7 @@ async function tryMode(mode: Mode, wanted: Wanted, request: Attributes, authoriz
   const requestor = mode === 'associated-node' ? onSomeNode(request.user) : request.user;
   const check = async (attributes: Attributes): Promise<void> => {
     const { allowed, reason = '' } = await authorize(attributes);
-    if (!allowed) throw refusal(attributes, reason);
+    if (!allowed) throw accessRefusal(attributes, reason);
   };
   if (isNarrow) await check({ ...request, user: requestor, verb: `impersonate-on:${mode}:${request.verb}` });
   const base: Attributes = {
@@ -160,9 +160,9 @@ async function checkGroups(
   isNarrow: boolean,
   check: Check,
 ): Promise<void> {
-  if (isNarrow && groups.includes('')) throw refusal(base, 'impersonating the empty string group is not allowed');
+  if (isNarrow && groups.includes('')) throw accessRefusal(base, 'impersonating the empty string group is not allowed');
   if (isNarrow && groups.includes(MASTERS)) {
-    throw refusal({ ...base, name: MASTERS }, 'impersonating the system:masters group is not allowed');
+    throw accessRefusal({ ...base, name: MASTERS }, 'impersonating the system:masters group is not allowed');
   }
   if (isNarrow && groups.length >= MANY && (await isAllowed(check, { ...base, name: '*' }))) return;
   for (const name of groups) await check({ ...base, name });
@@ -173,7 +173,7 @@ async function checkExtra(base: Attributes, extra: Wanted['extra'], isNarrow: bo
   if (isNarrow) {
     for (const { subresource, name } of values) {
       const problem = extraProblem(subresource, name);
-      if (problem !== undefined) throw refusal(base, problem);
+      if (problem !== undefined) throw accessRefusal(base, problem);
     }
     const isMany = extra.size >= MANY || values.length >= MANY;
     if (isMany && (await isAllowed(check, { ...base, subresource: '*', name: '*' }))) return;
@@ -207,10 +207,4 @@ function userFrom({ name, uid, extra }: Wanted, groups: readonly string[]): User
     groups: isSaid ? groups : [...groups, belongs],
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   };
-}
-
-function refusal(attributes: Attributes, reason: string): Refusal {
-  const { group, resource: plural, name } = attributes;
-  const why = refusalText(attributes);
-  return forbiddenRequest({ group, plural }, name, reason === '' ? why : `${why}: ${reason}`);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { binding, BINDINGS, openAccess } from './access-testing.ts';
+import { binding, BINDINGS, openAccess, role, ROLES, rule } from './access-testing.ts';
 
 const AUTHORIZATION = '/apis/authorization.k8s.io/v1';
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
@@ -100,6 +100,20 @@ test('what everybody may, what nobody may, and in which words', async () => {
   assert.equal(status, 403);
   const text = 'User "bob" cannot get resource "pods" in API group "" in the namespace "default"';
   assert.equal(json.message, `pods "web" is forbidden: ${text}`);
+});
+
+test('an update that creates needs the right to create', async () => {
+  const { as } = await world();
+  await as('root', 'POST', ROLES, role('changing', rule(['update', 'get'], 'rbac.authorization.k8s.io', 'roles')));
+  await as('root', 'POST', BINDINGS, binding('changing', 'changing', 'ann', 'Role'));
+  const { status, json } = await as('ann', 'PUT', `${ROLES}/new`, role('new'));
+  assert.equal(status, 403);
+  assert.match(
+    json.message ?? '',
+    /^roles\.rbac\.authorization\.k8s\.io "new" is forbidden: User "ann" cannot create resource "roles"/,
+  );
+  await as('root', 'POST', ROLES, role('new'));
+  assert.equal((await as('ann', 'PUT', `${ROLES}/new`, role('new'))).status, 200);
 });
 
 test('every namespace has its default account, also one that comes later', async () => {

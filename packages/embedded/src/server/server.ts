@@ -1,13 +1,13 @@
 /** The API server in one process: a store, what is served, who may; a function from requests to answers. */
 import type { Clock, Random, Transport, TransportRequest, TransportResponse } from '@reeve/kube';
 import {
+  accessRefusal,
   administrator,
   allowEverything,
   type Attributes,
   type Authenticate,
   type Authorize,
   type ClientCertificate,
-  refusalText,
   type User,
 } from '../access/access.ts';
 import type { AccessControl } from '../access/access-control.ts';
@@ -23,7 +23,7 @@ import { type ApiPath, parsePath } from '../request/path.ts';
 import type { Context, Plugins } from '../rest/context.ts';
 import { createObject } from '../rest/create.ts';
 import { flag } from '../rest/list-options.ts';
-import { forbiddenRequest, methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts';
+import { methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts';
 import { exactValue, parseFieldSelector } from '../selector/fields.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchStream } from '../watch/stream.ts';
@@ -192,9 +192,7 @@ export class ApiServer {
     const attributes = { ...asked, user: await actingUser(request.headers ?? {}, asked, authorize) };
     const { allowed, reason } = await authorize(attributes);
     if (allowed) return attributes;
-    const why = refusalText(attributes);
-    const { group, resource: plural, name } = attributes;
-    throw forbiddenRequest({ group, plural }, name, reason === undefined ? why : `${why}: ${reason}`);
+    throw accessRefusal(attributes, reason);
   }
 
   #keep(stored: string, stream: WatchStream): void {
