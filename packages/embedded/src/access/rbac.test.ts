@@ -148,6 +148,9 @@ const bindingCases: Readonly<Record<string, BindingCase>> = {
     who: robot,
   }),
   'an account without a namespace, everywhere': cluster([{ kind: 'ServiceAccount', name: 'robot' }], { who: robot }),
+  'a user who calls himself an account of no namespace': cluster([{ kind: 'ServiceAccount', name: 'robot' }], {
+    who: { name: 'system:serviceaccount::robot', groups: [] },
+  }),
   'a role that is not there': cluster([user], {
     of: { ...refTo('ClusterRole', 'none'), subjects: [user] },
     verdict: { allowed: false, reason: `RBAC: clusterrole.${RBAC} "none" not found` },

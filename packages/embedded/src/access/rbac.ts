@@ -33,7 +33,7 @@ export function grantsOf(roles: Roles, user: User, namespace: string): Grants {
   }
   function* all(): Generator<Granted> {
     yield* of(roles.clusterBindings());
-    if (namespace !== '') yield* of(roles.bindings(namespace));
+    yield* of(roles.bindings(namespace));
   }
   return { granted: all(), problems };
 }
