@@ -6,11 +6,16 @@ export {
   type Authenticate,
   type Authorize,
   type Credentials,
+  type ClientCertificate,
   readTokenFile,
   tokenAuthentication,
   type User,
   type Verdict,
 } from './access/access.ts';
+export { type AccessCall, AccessControl, type AccessOptions } from './access/access-control.ts';
+export { type SigningKey, signingKey } from './access/jwt.ts';
+export { openSigningKey, readTokensFile } from './access/secret-file.ts';
+export type { StaticToken } from './access/static-tokens.ts';
 export { EmbeddedError, type EmbeddedErrorCode, embeddedErrors } from './errors/errors.ts';
 export { builtinKinds } from './kinds/builtin.ts';
 export { type CustomRules, schemaRules } from './kinds/custom.ts';

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { EmbeddedError } from '../errors/errors.ts';
+import { forbiddenRequest, type Refusal } from '../status/refusal.ts';
 
 export interface User {
   readonly name: string;
@@ -13,6 +14,14 @@ export interface User {
 export interface Credentials {
   /** @param name in lower case. */
   header(name: string): string | undefined;
+  /** Of a connection whose client has proved who he is. */
+  readonly certificate?: ClientCertificate | undefined;
+}
+
+/** The subject of a certificate that an authority of the listener's has signed. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
 }
 
 /** Undefined: nobody we know. */
@@ -70,8 +79,15 @@ export async function readTokenFile(path: string): Promise<string> {
   }
 }
 
+/** The answer to whoever may not. */
+export function accessRefusal(attributes: Attributes, reason = ''): Refusal {
+  const { group, resource: plural, name } = attributes;
+  const why = refusalText(attributes);
+  return forbiddenRequest({ group, plural }, name, reason === '' ? why : `${why}: ${reason}`);
+}
+
 /** In the server's words. */
-export function refusalText({ user, verb, path, group, resource, subresource, namespace }: Attributes): string {
+function refusalText({ user, verb, path, group, resource, subresource, namespace }: Attributes): string {
   const safe = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
   if (path !== undefined) return safe(`${who} path ${JSON.stringify(path)}`);

@@ -38,6 +38,11 @@ export const embeddedErrors = {
     meaning: 'The file with the access token is missing, empty, or others than its owner may read it.',
     remedy: 'Write a long random token into it and set its mode to 0600.',
   },
+  EMBEDDED_KEY_FILE: {
+    meaning: 'The file with the key that signs tokens of service accounts is no usable key, or others may read it.',
+    remedy:
+      'Set its mode to 0600. If it is damaged, remove it: a new key is made, and all tokens must be asked for anew.',
+  },
 } as const satisfies ErrorCatalog;
 
 export type EmbeddedErrorCode = keyof typeof embeddedErrors;

@@ -1,9 +1,8 @@
 /** The built-in kinds that are served, as a table. docs/served.md is made from it. */
 import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
-import { dnsLabel, pathSegment } from '../object/names.ts';
+import { dnsLabel } from '../object/names.ts';
 import { customResourceDefinitions } from './crd.ts';
 import {
-  defaultBinding,
   defaultEvent,
   defaultNamespace,
   defaultPriorityClass,
@@ -27,6 +26,7 @@ import { ALL_VERBS, builtin } from './describe.ts';
 import { eventConversion } from './events.ts';
 import type { Kind, ScalePaths } from './kind.ts';
 import { policyKinds } from './policies.ts';
+import { rbacKinds } from './rbac.ts';
 
 const IMMORTAL = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 const REPLICAS: ScalePaths = { spec: '.spec.replicas', status: '.status.replicas', selector: '.spec.selector' };
@@ -277,19 +277,7 @@ const others: readonly Kind[] = [
     returnsDeleted: true,
     defaults: defaultStorageClass,
   }),
-  ...rbac(),
+  ...rbacKinds,
 ];
-
-function rbac(): readonly Kind[] {
-  const kinds = [
-    { plural: 'roles', kind: 'Role' },
-    { plural: 'rolebindings', kind: 'RoleBinding', defaults: defaultBinding },
-    { plural: 'clusterroles', kind: 'ClusterRole', namespaced: false },
-    { plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', namespaced: false, defaults: defaultBinding },
-  ];
-  return kinds.map((one) =>
-    builtin('rbac.authorization.k8s.io', { ...one, nameRule: pathSegment, createOnUpdate: true }),
-  );
-}
 
 export const builtinKinds: readonly Kind[] = [...core, ...others, ...policyKinds, customResourceDefinitions];

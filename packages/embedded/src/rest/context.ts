@@ -79,7 +79,11 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly check?: WriteCheck | undefined;
 }
+
+/** Throws when whoever sent the object may not write it so. Asked before the object itself is checked. */
+export type WriteCheck = (object: Draft, old: Draft | undefined) => void;
 
 /** An answer with an object in it. */
 export interface Outcome {

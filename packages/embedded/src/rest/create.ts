@@ -26,6 +26,7 @@ export async function createObject(
     const why = 'create not allowed while custom resource definition is terminating';
     throw forbiddenRequest(kind, textOf(object.metadata.name), why);
   }
+  options.check?.(object, undefined);
   const base = textOf(object.metadata.generateName);
   const generates = textOf(object.metadata.name) === '' && base !== '';
   for (let attempt = 1; ; attempt++) {

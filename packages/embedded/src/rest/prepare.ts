@@ -20,7 +20,7 @@ export function generatedName(base: string, { random }: Context): string {
 }
 
 /** A random UUID, version 4, from the injected source: a simulation with the same seed has the same ones. */
-function uuid({ random }: Context): string {
+export function uuid({ random }: Pick<Context, 'random'>): string {
   const word = (): string =>
     Math.floor(random.next() * 2 ** 32)
       .toString(16)

@@ -103,6 +103,7 @@ export async function changeObject(
     if (current === undefined) {
       if (!mayCreate) throw notFound(served.kind, target.name);
       const decoded = wanted(undefined);
+      options.check?.(decoded.object, undefined);
       refuseInNamespace(context, target, decoded.object);
       const warnings = judgeUnknown(decoded, target, options);
       delete decoded.object.metadata.resourceVersion;
@@ -113,6 +114,7 @@ export async function changeObject(
     }
     const old = draftFor(served, current);
     const decoded = wanted(old);
+    options.check?.(decoded.object, old);
     const warnings = judgeUnknown(decoded, target, options);
     refuseStale(decoded.object, old, target);
     const object = prepareChanged(decoded, old, target, context, options);

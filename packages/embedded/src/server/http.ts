@@ -5,24 +5,33 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { TransportRequest, TransportResponse } from '@reeve/kube';
+import type { ClientCertificate } from '../access/access.ts';
 import { badRequest, forbiddenRequest, methodNotAllowed, tooLargeBody } from '../status/refusal.ts';
 import { WatchStream } from '../watch/stream.ts';
 import { answerError } from './answer.ts';
 
 export interface ListenOptions {
   /** What answers: `handle` of an ApiServer. */
-  readonly handle: (request: TransportRequest) => Promise<TransportResponse>;
+  readonly handle: (request: TransportRequest, certificate?: ClientCertificate) => Promise<TransportResponse>;
   /** Default: any that is free. */
   readonly port?: number;
   /** Default 127.0.0.1. Other than loopback only with TLS. */
   readonly host?: string;
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: TlsOptions;
   /** Default 3 MB, as the real server. */
   readonly maxBodyBytes?: number;
   /** Names under which the server may be called, besides those of this machine: a web page must not reach it by its own. */
   readonly hosts?: readonly string[];
   readonly onError?: (error: unknown) => void;
+}
+
+export interface TlsOptions {
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities whose certificates say who a client is. Without them no client is asked for one. */
+  readonly clientCa?: string;
 }
 
 export interface Listener extends AsyncDisposable {
@@ -45,7 +54,7 @@ const BACKLOG = 4_096;
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 /** What the messages of HTTP/1.1 and HTTP/2 have in common. */
-type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'on' | 'resume'>;
+type Message = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'rawHeaders' | 'socket' | 'on' | 'resume'>;
 
 export async function listen(options: ListenOptions): Promise<Listener> {
   const { host = '127.0.0.1', port = 0, tls } = options;
@@ -97,9 +106,17 @@ function plainServer(handler: Handler): NetServer {
   return server;
 }
 
-function secureServer(tls: { readonly cert: string; readonly key: string }, handler: Handler): NetServer {
+function secureServer({ cert, key, clientCa }: TlsOptions, handler: Handler): NetServer {
   const settings = { maxConcurrentStreams: 250, maxHeaderListSize: MAX_HEADERS };
-  const server = createSecureServer({ ...tls, allowHTTP1: true, settings, maxSessionMemory: 64 });
+  const server = createSecureServer({
+    cert,
+    key,
+    // Whoever shows none, or a wrong one, may still have a token.
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+    allowHTTP1: true,
+    settings,
+    maxSessionMemory: 64,
+  });
   server.on('request', handler as never);
   // The part of it that speaks HTTP/1.1 has the timers of the plain one under other names.
   Object.assign(server, { keepAliveTimeout: IDLE_MS, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS });
@@ -114,7 +131,8 @@ async function exchange(message: Message, response: ServerResponse, options: Lis
   });
   let answer: TransportResponse;
   try {
-    answer = await options.handle(await requestOf(message, options, gone.signal));
+    const request = await requestOf(message, options, gone.signal);
+    answer = await options.handle(request, certificateOf(message.socket));
   } catch (error) {
     if (gone.signal.aborted) return;
     answer = answerError(error, options.onError ?? (() => undefined));
@@ -125,13 +143,34 @@ async function exchange(message: Message, response: ServerResponse, options: Lis
 async function requestOf(message: Message, options: ListenOptions, signal: AbortSignal): Promise<TransportRequest> {
   const { method = '', url = '' } = message;
   // Node has their names in lower case; those of HTTP/2 that begin with a colon are in nobody's way.
-  const headers = message.headers as Record<string, string | string[]>;
+  const headers = { ...(message.headers as Record<string, string | string[]>), ...impersonation(message.rawHeaders) };
   const host = String(message.headers[':authority'] ?? message.headers.host ?? '');
   refuseStrangers(host, headers, options.hosts ?? []);
   if (!METHODS.includes(method)) throw methodNotAllowed();
   if (!url.startsWith('/')) throw badRequest('the request names no path');
   const body = await bodyOf(message, options.maxBodyBytes ?? MAX_BODY);
   return { method: method as TransportRequest['method'], path: url, headers, body, signal };
+}
+
+/** Node makes one text of headers that come twice; here each is a value of its own, and a comma is part of it. */
+function impersonation(raw: readonly string[]): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase();
+    if (name.startsWith('impersonate-')) (found[name] ??= []).push(raw[at + 1] as string);
+  }
+  return found;
+}
+
+/** The subject, if an authority of ours has signed it. HTTP/2 lends its socket, too. */
+function certificateOf(socket: Socket): ClientCertificate | undefined {
+  const { authorized, getPeerCertificate } = socket as Partial<TLSSocket>;
+  if (authorized !== true || getPeerCertificate === undefined) return undefined;
+  const subject = getPeerCertificate.call(socket).subject as Partial<Record<'CN' | 'O', string | string[]>> | undefined;
+  if (subject === undefined) return undefined;
+  const all = (value: string | string[] | undefined): readonly string[] =>
+    value === undefined ? [] : typeof value === 'string' ? [value] : value;
+  return { commonName: all(subject.CN).at(-1) ?? '', organizations: all(subject.O) };
 }
 
 /** A page in a browser of this machine can send requests here; it cannot hide where it comes from. */

@@ -2,7 +2,7 @@
 import type { TransportRequest, TransportResponse } from '@reeve/kube';
 import { contentType, negotiate, requireJson } from '../request/media.ts';
 import { readWriteOptions } from '../request/write-options.ts';
-import type { Context, Target } from '../rest/context.ts';
+import type { Context, Target, WriteCheck, WriteOptions } from '../rest/context.ts';
 import { createObject } from '../rest/create.ts';
 import { parseText } from '../rest/decode.ts';
 import { deleteObject, readDeleteOptions } from '../rest/delete.ts';
@@ -30,6 +30,8 @@ export interface Call {
   readonly target: Target;
   /** get, list, watch, create, update, patch, delete, deletecollection. */
   readonly verb: string;
+  /** Of the one who asks, for writes. */
+  readonly check?: WriteCheck | undefined;
 }
 
 /** Names in requests are in lower case; a header given twice counts as its first. */
@@ -100,18 +102,24 @@ function listOrWatch(routing: Routing, { request, query, target }: Call): Transp
   return answerStream(stream);
 }
 
-async function create({ context }: Routing, { request, query, target }: Call): Promise<TransportResponse> {
+function writeOptions({ request, query, check }: Call, kind: Parameters<typeof readWriteOptions>[2]): WriteOptions {
+  return { ...readWriteOptions(query, header(request, 'user-agent'), kind), check };
+}
+
+async function create({ context }: Routing, call: Call): Promise<TransportResponse> {
+  const { request, target } = call;
   if (target.served.kind.namespaced && target.namespace === '') throw methodNotAllowed();
   negotiate(header(request, 'accept'), false);
   requireJson(header(request, 'content-type'));
-  const options = readWriteOptions(query, header(request, 'user-agent'), 'CreateOptions');
+  const options = writeOptions(call, 'CreateOptions');
   return answerOutcome(await createObject(context, target, request.body ?? '', options));
 }
 
-async function update({ context }: Routing, { request, query, target }: Call): Promise<TransportResponse> {
+async function update({ context }: Routing, call: Call): Promise<TransportResponse> {
+  const { request, target } = call;
   negotiate(header(request, 'accept'), false);
   requireJson(header(request, 'content-type'));
-  const options = readWriteOptions(query, header(request, 'user-agent'), 'UpdateOptions');
+  const options = writeOptions(call, 'UpdateOptions');
   const replace = target.subresource === 'scale' ? replaceScale : replaceObject;
   return answerOutcome(await replace(context, target, request.body ?? '', options));
 }
@@ -123,7 +131,8 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
 };
 const APPLY_TYPE = 'application/apply-patch+yaml';
 
-async function patch({ context }: Routing, { request, query, target }: Call): Promise<TransportResponse> {
+async function patch({ context }: Routing, call: Call): Promise<TransportResponse> {
+  const { request, query, target } = call;
   negotiate(header(request, 'accept'), false);
   const media = contentType(header(request, 'content-type'));
   const type = Object.hasOwn(PATCH_TYPES, media) ? PATCH_TYPES[media] : undefined;
@@ -143,7 +152,7 @@ async function patch({ context }: Routing, { request, query, target }: Call): Pr
   if (!isApply && force !== undefined) {
     throw invalidOptions('PatchOptions', [forbidden('force', 'may not be specified for non-apply patch')]);
   }
-  const options = readWriteOptions(query, header(request, 'user-agent'), 'PatchOptions');
+  const options = writeOptions(call, 'PatchOptions');
   // YAML is not read: an apply is sent as JSON, which is YAML, too.
   const value = parseText(request.body ?? '', (why) =>
     isApply

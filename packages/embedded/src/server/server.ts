@@ -1,14 +1,17 @@
 /** The API server in one process: a store, what is served, who may; a function from requests to answers. */
 import type { Clock, Random, Transport, TransportRequest, TransportResponse } from '@reeve/kube';
 import {
+  accessRefusal,
   administrator,
   allowEverything,
   type Attributes,
   type Authenticate,
   type Authorize,
-  refusalText,
+  type ClientCertificate,
   type User,
 } from '../access/access.ts';
+import type { AccessControl } from '../access/access-control.ts';
+import { actingUser } from '../access/impersonation.ts';
 import { apiGroup, apiGroups, apiResources, apiVersions, versionInfo } from '../discovery/discovery.ts';
 import { builtinKinds } from '../kinds/builtin.ts';
 import { type CustomRules, schemaRules } from '../kinds/custom.ts';
@@ -20,12 +23,12 @@ import { type ApiPath, parsePath } from '../request/path.ts';
 import type { Context, Plugins } from '../rest/context.ts';
 import { createObject } from '../rest/create.ts';
 import { flag } from '../rest/list-options.ts';
-import { forbiddenRequest, methodNotAllowed, noSuchPath, notServed, unauthorized } from '../status/refusal.ts';
+import { methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts';
 import { exactValue, parseFieldSelector } from '../selector/fields.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchStream } from '../watch/stream.ts';
 import type { WatchLimits } from '../watch/watch.ts';
-import { answer, answerError, answerJson } from './answer.ts';
+import { answer, answerError, answerJson, answerOutcome } from './answer.ts';
 import { Definitions } from './definitions.ts';
 import { standardPlugins } from './plugins.ts';
 import { Policies } from './policies.ts';
@@ -39,6 +42,8 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate;
   /** Default: whoever is known may do everything. */
   readonly authorize?: Authorize;
+  /** Users, tokens and roles out of the store: takes the place of the two above. */
+  readonly access?: AccessControl;
   /** What is asked of custom objects. Default: what the schema in their definition says, with its expressions. */
   readonly customRules?: CustomRules;
   /** Patches and managed fields. Default: as the real server has them. */
@@ -74,7 +79,8 @@ export class ApiServer {
     const { store, clock, random, plugins = standardPlugins, watch = {} } = options;
     this.#options = options;
     this.#onError = options.onError ?? (() => undefined);
-    const registry = new Registry(options.kinds ?? builtinKinds, options.customRules ?? schemaRules);
+    const kinds = [...(options.kinds ?? builtinKinds), ...(options.access?.kinds ?? [])];
+    const registry = new Registry(kinds, options.customRules ?? schemaRules);
     this.#context = { store, registry, clock, random, plugins };
     this.#routing = {
       context: this.#context,
@@ -82,7 +88,7 @@ export class ApiServer {
       onWatch: (stored, stream) => this.#keep(stored, stream),
     };
     this.#definitions = new Definitions(this.#context, (stored) => this.#endWatches(stored), this.#onError);
-    this.#policies = new Policies(this.#context, options.authorize ?? allowEverything);
+    this.#policies = new Policies(this.#context, options.authorize ?? options.access?.authorize ?? allowEverything);
   }
 
   /** Requests as a given user, without a network and without credentials. */
@@ -91,9 +97,10 @@ export class ApiServer {
   }
 
   /** Requests of whoever: the credentials decide. Never rejects. */
-  handle(request: TransportRequest): Promise<TransportResponse> {
+  handle(request: TransportRequest, certificate?: ClientCertificate): Promise<TransportResponse> {
     return this.#serve(request, async () => {
-      const user = await this.#options.authenticate?.({ header: (name) => header(request, name) });
+      const { access, authenticate = access?.authenticate } = this.#options;
+      const user = await authenticate?.({ header: (name) => header(request, name), certificate });
       if (user === undefined) throw unauthorized();
       return user;
     });
@@ -120,7 +127,6 @@ export class ApiServer {
         };
       }
       const user = await identify();
-      if (header(request, 'impersonate-user') !== undefined) throw notServed('impersonation');
       return await this.#route(request, named, query, user);
     } catch (error) {
       return answerError(error, this.#onError);
@@ -135,7 +141,7 @@ export class ApiServer {
   ): Promise<TransportResponse> {
     if (named.type === 'resource') return this.#onResource(request, named, query, user);
     const path = request.path.split('?', 1)[0] as string;
-    await this.#allow({ ...nowhere, user, verb: request.method.toLowerCase(), path });
+    await this.#allow(request, { ...nowhere, user, verb: request.method.toLowerCase(), path });
     if (request.method !== 'GET') throw methodNotAllowed();
     negotiatePlain(header(request, 'accept'));
     const { registry } = this.#context;
@@ -160,9 +166,9 @@ export class ApiServer {
     query: URLSearchParams,
     user: User,
   ): Promise<TransportResponse> {
-    const verb = verbOf(request.method, named.name, query);
+    const verb = verbOf(request.method, named, query);
     const { group, version, plural, namespace, name, subresource } = named;
-    await this.#allow({
+    const attributes = await this.#allow(request, {
       user,
       verb,
       path: undefined,
@@ -179,17 +185,22 @@ export class ApiServer {
     if (served === undefined) throw noSuchPath();
     const isScopedWrong = served.kind.namespaced ? namespace === '' && name !== '' : namespace !== '';
     if (isScopedWrong) throw noSuchPath();
-    const admit = this.#policies.admitFor(user);
+    const { access } = this.#options;
+    const outcome = access?.answer({ attributes, served, body: request.body ?? '' });
+    if (outcome !== undefined) return answerOutcome(outcome);
+    const admit = this.#policies.admitFor(attributes.user);
     const routing = admit ? { ...this.#routing, context: { ...this.#context, admit } } : this.#routing;
-    return carryOut(routing, { request, query, target: { served, namespace, name, subresource }, verb });
+    const target = { served, namespace, name, subresource };
+    return carryOut(routing, { request, query, target, verb, check: access?.writeCheck(attributes) });
   }
 
-  async #allow(attributes: Attributes): Promise<void> {
-    const { allowed, reason } = await (this.#options.authorize ?? allowEverything)(attributes);
-    if (allowed) return;
-    const why = refusalText(attributes);
-    const { group, resource: plural, name } = attributes;
-    throw forbiddenRequest({ group, plural }, name, reason === undefined ? why : `${why}: ${reason}`);
+  /** Returns the question with the user that the request acts as. */
+  async #allow(request: TransportRequest, asked: Attributes): Promise<Attributes> {
+    const { access, authorize = access?.authorize ?? allowEverything } = this.#options;
+    const attributes = { ...asked, user: await actingUser(request.headers ?? {}, asked, authorize) };
+    const { allowed, reason } = await authorize(attributes);
+    if (allowed) return attributes;
+    throw accessRefusal(attributes, reason);
   }
 
   #keep(stored: string, stream: WatchStream): void {
@@ -237,14 +248,16 @@ function selectedName(query: URLSearchParams): string {
   return pathSegment(name, false).length === 0 ? name : '';
 }
 
-function verbOf(method: string, name: string, query: URLSearchParams): string {
+type Named = Pick<Extract<ApiPath, { type: 'resource' }>, 'name' | 'subresource'>;
+
+function verbOf(method: string, { name, subresource }: Named, query: URLSearchParams): string {
   if (method === 'GET') {
     if (name !== '') return 'get';
     return flag(query, 'watch') ? 'watch' : 'list';
   }
   if (method === 'DELETE' && name === '') return 'deletecollection';
   const verb = VERBS[method];
-  // An object is made in its collection, and changed by its name.
-  if (verb === undefined || (verb === 'create') !== (name === '')) throw methodNotAllowed();
+  // An object is made in its collection, and changed by its name; some subresources are asked for by making them.
+  if (verb === undefined || (verb === 'create' && subresource === '') !== (name === '')) throw methodNotAllowed();
   return verb;
 }

@@ -139,9 +139,5 @@ export const unsupportedMediaType = (accepted: readonly string[]): Refusal =>
     `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
   );
 
-/** Something the real server does and this one does not: said, not guessed. */
-export const notServed = (what: string): Refusal =>
-  new Refusal(501, 'NotImplemented', `${what} is not served by this server`);
-
 export const internalError = (message: string): Refusal =>
   new Refusal(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
