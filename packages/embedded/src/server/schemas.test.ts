@@ -137,6 +137,8 @@ test('built-in kinds: unknown fields and other types are refused', async () => {
     strict.message,
     'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "datta"',
   );
+  const warned = await request('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'a' }, datta: {} });
+  assert.deepEqual([warned.headers.warning, 'datta' in warned.json], ['299 - "unknown field \\"datta\\""', false]);
   const containers = [{ name: 'c', image: 'i', ports: [{ containerPort: 1, extra: 2 }] }];
   const deep = await refused(of(pods).create({ metadata: { name: 'p' }, spec: { containers } }));
   assert.match(deep.message ?? '', /unknown field "spec\.containers\[0\]\.ports\[0\]\.extra"$/);
