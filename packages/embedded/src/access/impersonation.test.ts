@@ -51,6 +51,23 @@ test('to act as oneself with one key more, as the fence does', async () => {
   });
 });
 
+test('an account acts as itself with one key more, and as no other account', async () => {
+  const { as, send, whoami } = await openAccess();
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  await as('root', 'POST', accounts, { metadata: { name: 'robot' } });
+  const { json } = await as('root', 'POST', `${accounts}/robot/token`, {});
+  const token = json.status.token ?? '';
+  const own = ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'];
+  const itself = { ...rule(['impersonate'], '', 'serviceaccounts'), resourceNames: ['robot'] };
+  await as('root', 'POST', CLUSTER_ROLES, role('fence', itself, groups(...own), extra(KEY)));
+  const name = 'system:serviceaccount:default:robot';
+  await as('root', 'POST', CLUSTER_BINDINGS, binding('fence', 'fence', name));
+  const headers = { 'impersonate-user': name, 'impersonate-group': own, [extraHeader]: '7/me' };
+  assert.deepEqual(await whoami(token, headers), { name, groups: own, extra: { [KEY]: ['7/me'] } });
+  const other = { ...headers, 'impersonate-user': 'system:serviceaccount:default:default' };
+  assert.equal((await send(token, 'GET', '/version', undefined, other)).status, 403);
+});
+
 const refusals: readonly (readonly [string, Headers])[] = [
   ['another user', { 'impersonate-user': 'root' }],
   ['a group more', { 'impersonate-user': 'ann', 'impersonate-group': ['devs', 'system:masters'] }],
