@@ -125,3 +125,37 @@ test('the narrow ways: only these requests, never the masters', async () => {
   const master = await list({ 'impersonate-user': 'bob', 'impersonate-group': 'system:masters' });
   assert.match(master.json.message ?? '', /impersonating the system:masters group is not allowed$/);
 });
+
+test('policies see the user that a request acts as', async () => {
+  const { as } = await openAccess();
+  const policies = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
+  await as('root', 'POST', policies, {
+    metadata: { name: 'fence' },
+    spec: {
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+      },
+      validations: [{ expression: `request.userInfo.?extra[?'${KEY}'].orValue([]) == ['7/me']` }],
+    },
+  });
+  await as('root', 'POST', `${policies.replace(/ies$/, 'ybindings')}`, {
+    metadata: { name: 'fence' },
+    spec: { policyName: 'fence', validationActions: ['Deny'] },
+  });
+  const create = (name: string, term: string) =>
+    as(
+      'root',
+      'POST',
+      CONFIG_MAPS,
+      { metadata: { name } },
+      {
+        'impersonate-user': 'root',
+        'impersonate-group': 'system:masters',
+        [extraHeader]: term,
+      },
+    );
+  assert.equal((await create('a', '6/me')).status, 422);
+  const { status, json } = await create('b', '7/me');
+  assert.equal(status, 201, json.message);
+  assert.equal((await as('root', 'POST', CONFIG_MAPS, { metadata: { name: 'c' } })).status, 422);
+});

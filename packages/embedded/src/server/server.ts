@@ -188,6 +188,7 @@ export class ApiServer {
     const { access } = this.#options;
     const outcome = access?.answer({ attributes, served, body: request.body ?? '' });
     if (outcome !== undefined) return answerOutcome(outcome);
+    // Policies see the user that the request acts as.
     const admit = this.#policies.admitFor(attributes.user);
     const routing = admit ? { ...this.#routing, context: { ...this.#context, admit } } : this.#routing;
     const target = { served, namespace, name, subresource };
