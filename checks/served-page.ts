@@ -61,6 +61,6 @@ export function servedPage(kinds: readonly Kind[]): string {
     '',
     '## Other paths',
     '',
-    '`/api`, `/apis`, `/apis/GROUP`, `/apis/GROUP/VERSION`, `/api/v1`, `/version`, `/livez`, `/readyz`, `/healthz`. Not served yet: aggregated discovery, `/openapi`, the old `/watch/` paths, impersonation (501).',
+    '`/api`, `/apis`, `/apis/GROUP`, `/apis/GROUP/VERSION`, `/api/v1`, `/version`, `/livez`, `/readyz`, `/healthz`. Not served yet: aggregated discovery, `/openapi`, the old `/watch/` paths.',
   ].join('\n')}\n`;
 }
