@@ -114,7 +114,7 @@ export class World {
     for (const server of this.cluster.servers) if (!server.running) await server.restart();
     const alone = await this.#outsiders();
     // A new id: the members refuse the old one for a minute after they forgot it.
-    for (const server of alone) await server.call('CLUSTER', 'RESET', 'HARD');
+    for (const server of alone) await resetHard(server);
     const entry = address((this.cluster.servers.find((server) => !alone.includes(server)) as Server).endpoint);
     const joined: Server[] = [];
     for (const server of alone) {
@@ -183,4 +183,14 @@ export class World {
     await until('the cluster is in order', settled, { timeoutMs: 60_000, everyMs: 250 }).catch(() => undefined);
     return problems;
   }
+}
+
+/** Also its append-only file, which RESET leaves as it is: add-node is for empty nodes. */
+async function resetHard(server: Server): Promise<void> {
+  await server.call('CLUSTER', 'RESET', 'HARD');
+  const isWriting = async () =>
+    /aof_rewrite_(in_progress|scheduled):1/.test(String(await server.call('INFO', 'persistence')));
+  await until('a rewrite from before the reset is done', async () => !(await isWriting()));
+  await server.call('BGREWRITEAOF');
+  await until('the rewrite is done', async () => !(await isWriting()));
 }

@@ -1,10 +1,11 @@
 import { done } from '@reeve/runtime';
 import type { AssignSlots } from '../api/commands.ts';
 import { countSlots, formatSlots, minusSlots } from '../api/slots.ts';
+import { emptyLog } from './empty-log.ts';
 import { ask, handlerFor, keyCount, namedSlots, nameOf, StaleEvidence, tableOf } from './evidence.ts';
 
 /** Gives a new, empty, lonely node its slots. Done when it claims exactly them. */
-export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', async (command, context) => {
+export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', async (command, context, signal) => {
   const wanted = namedSlots(command.slots);
   const { self, others } = await tableOf(context, command.node);
   if (countSlots(minusSlots(self.slots, wanted)) > 0) {
@@ -16,6 +17,7 @@ export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', async 
   if (self.role !== 'primary') throw new StaleEvidence(`${nameOf(command.node)} is a replica`);
   const keys = await keyCount(context, command.node);
   if (keys > 0) throw new StaleEvidence(`${nameOf(command.node)} is not empty: ${keys} keys`);
+  const note = await emptyLog(context, command.node, signal);
   await ask(context, command.node, ['CLUSTER', 'ADDSLOTSRANGE', ...missing.flat().map(String)]);
-  return done;
+  return note === undefined ? done : { status: 'done', note };
 });

@@ -1,10 +1,10 @@
-import { done, failed, type Outcome } from '@reeve/runtime';
+import { done, failed } from '@reeve/runtime';
 import type { ForgetNode } from '../api/commands.ts';
 import { RedisReplyError } from '../api/port.ts';
 import { countSlots } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
-import { parseInfo } from '../observe/parse.ts';
 import type { RedisContext } from './context.ts';
+import { emptyLog } from './empty-log.ts';
 import {
   ask,
   askTolerant,
@@ -73,23 +73,6 @@ function isAt(line: NodeLine, { endpoint }: NodeRef): boolean {
 }
 
 /**
- * A replica that is reset empties its memory, but not its append-only file: after a restart the keys would be back, in
- * a node that may own other slots by then.
- */
-async function rewriteLog(context: RedisContext, node: NodeRef): Promise<Outcome> {
-  const info = parseInfo(String(await ask(context, node, ['INFO', 'persistence'])));
-  if (info.aof_enabled !== '1') return done;
-  try {
-    await ask(context, node, ['BGREWRITEAOF']);
-    return done;
-  } catch (error) {
-    if (!(error instanceof RedisReplyError)) throw error;
-    const note = `${nameOf(node)} is forgotten and reset, but run BGREWRITEAOF on it before it is used again: ${error.message}`;
-    return { status: 'done', note };
-  }
-}
-
-/**
  * All members forget a node, within the 60 s during which each refuses to learn of it again. Every member must be
  * there before the first one is asked: one that missed it would bring the node back by gossip.
  */
@@ -125,7 +108,8 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (co
       if (!(error instanceof RedisReplyError)) throw error;
       return { status: 'done', note: `${nameOf(node)} is forgotten, but refused its reset: ${error.message}` };
     }
-    return rewriteLog(context, node);
+    const note = await emptyLog(context, node, signal);
+    return note === undefined ? done : { status: 'done', note };
   }
   return done;
 });

@@ -165,6 +165,32 @@ for (const product of PRODUCTS) {
       }
     });
 
+    test('forget-node: a replica with an append-only file comes back empty, also if a rewrite was under way', async () => {
+      // Slow rewrites: one that began with the keys is still being written when the node is reset.
+      const options = { product, nodeTimeoutMs: 2000, appendOnly: true, extraConfig: ['rdb-key-save-delay 20000'] };
+      const extra = await startServer(options);
+      try {
+        await meetAll([...cluster.servers, extra]);
+        const owner = await refTo(primary(0));
+        for (let number = 0; number < 100; number++) {
+          await primary(0).call('SET', `{${tagForSlot(1)}}${number}`, 'value');
+        }
+        await extra.call('CLUSTER', 'REPLICATE', owner.id);
+        await until('its full sync is done', async () => (await extra.call('DBSIZE')) === 100);
+        // Redis begins one by itself then, and refuses this one.
+        await extra.call('BGREWRITEAOF').catch(() => undefined);
+        assert.match(String(await extra.call('INFO', 'persistence')), /aof_rewrite_in_progress:1/);
+        const by = await Promise.all(cluster.servers.map(refTo));
+        const outcome = await tool.run({ type: 'forget-node', node: await refTo(extra), by, reset: true });
+        assert.deepEqual(outcome, { status: 'done' });
+        await extra.kill9();
+        await extra.restart();
+        assert.equal(await extra.call('DBSIZE'), 0);
+      } finally {
+        await extra.stop();
+      }
+    });
+
     test('failover, forced: done when the primary is gone', async () => {
       const [old, next] = [await refTo(primary(2)), await refTo(replica(2))];
       await replica(2).call('CONFIG', 'SET', 'cluster-replica-no-failover', 'yes');

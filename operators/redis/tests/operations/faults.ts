@@ -43,8 +43,8 @@ export const faultCases: readonly OperationCase[] = [
       async () => (await state(driver, c)) === 'ok' && (await state(driver, replica)) === 'ok',
     );
     assert.equal(await driver.call(replica, 'GET', key), 'value');
-    const line2 = (await table(driver, b)).find(({ id }) => id === idOfReplica);
-    assert.ok((line2?.epoch ?? 0) > before);
+    const heir = (await table(driver, c)).find(({ id }) => id === idOfReplica);
+    assert.ok((heir?.epoch ?? 0) > before);
     await driver.restart(a);
     await driver.wait('the old primary is a replica', async () => {
       const flags = await flagsOf(driver, b, idOfA);

@@ -4,7 +4,8 @@ import type { MigrateSlots } from '../../api/commands.ts';
 import { countSlots, formatSlots, type SlotRanges, unionSlots } from '../../api/slots.ts';
 import type { NodeReport } from '../../api/view.ts';
 import { observeNode } from '../../observe/node.ts';
-import { handlerFor, nameOf, StaleEvidence } from '../evidence.ts';
+import { emptyLog } from '../empty-log.ts';
+import { handlerFor, keyCount, nameOf, StaleEvidence } from '../evidence.ts';
 import { moveAtomically } from './atomic.ts';
 import { addressSeenBy, sharedNodeTimeoutMs } from './between.ts';
 import { isLong } from './length.ts';
@@ -87,6 +88,7 @@ function unsupported(command: MigrateSlots, what: string): Error {
 
 async function move(migration: Migration, engine: Engine, surveyed: Survey, source: NodeReport): Promise<void> {
   const { unsettled, halfOpen, closed, notTold, leftBehind } = surveyed;
+  await forgetFormerKeys(migration, surveyed);
   for (const { node, slots } of leftBehind) await endMarks(migration, node, slots);
   if (countSlots(notTold) > 0) await tellOwner(migration, notTold);
   // What is half open was opened for MIGRATE, and is finished with MIGRATE, whatever the engine of the rest.
@@ -104,6 +106,13 @@ async function move(migration: Migration, engine: Engine, surveyed: Survey, sour
   }
   migration.tally.remarks.push(`${countSlots(left)} slots moved with MIGRATE instead`);
   await windowed(migration, { unsettled: [], halfOpen: [], closed: left }, source);
+}
+
+/** A target without slots may have had some, and lost them with keys that its append-only file still holds. */
+async function forgetFormerKeys({ command, context, signal, tally }: Migration, { target }: Survey): Promise<void> {
+  if (countSlots(target.self.slots) > 0 || (await keyCount(context, command.target)) > 0) return;
+  const remark = await emptyLog(context, command.target, signal);
+  if (remark !== undefined) tally.remarks.push(remark);
 }
 
 function isNotFirst(database: string): boolean {
