@@ -1,5 +1,6 @@
 /** Killed and stopped servers. Each case has a cluster of its own. */
 import assert from 'node:assert/strict';
+import { slotOfKey } from '@reeve/simulation/redis';
 import {
   type Driver,
   fields,
@@ -22,6 +23,25 @@ async function flagsOf(driver: Driver, viewer: Node, id: string): Promise<readon
 
 async function state(driver: Driver, node: Node): Promise<string | undefined> {
   return (await fields(driver, node, 'CLUSTER', 'INFO')).cluster_state;
+}
+
+/** Whoever owns its slot. */
+async function inMemory(driver: Driver, node: Node, key: string): Promise<boolean> {
+  return (await driver.call(node, 'CLUSTER', 'COUNTKEYSINSLOT', slotOfKey(key))) === 1;
+}
+
+/** `to` claims the slot with a greater epoch; `from` drops its keys. */
+async function loseSlot(driver: Driver, key: string, from: Node, to: Node): Promise<void> {
+  const slot = slotOfKey(key);
+  const line = await driver.connect(from);
+  await line.call('SET', key, 'value');
+  assert.equal(await line.call('WAIT', 1, 5000), 1);
+  await driver.exec(to, [
+    ['CLUSTER', 'DELSLOTS', slot],
+    ['CLUSTER', 'ADDSLOTS', slot],
+    ['CLUSTER', 'BUMPEPOCH'],
+  ]);
+  await driver.wait('the key is dropped', async () => !(await inMemory(driver, from, key)));
 }
 
 export const faultCases: readonly OperationCase[] = [
@@ -56,6 +76,36 @@ export const faultCases: readonly OperationCase[] = [
     const reader = await driver.connect(a);
     await reader.call('READONLY');
     assert.equal(await reader.call('GET', key), 'value');
+  }),
+
+  own('keys dropped with a lost slot: gone for good on Valkey, back after a restart on Redis 7', async (driver) => {
+    const { a, b, replica } = driver.nodes;
+    const key = keyIn(41);
+    await loseSlot(driver, key, a, b);
+    const isBack = driver.product === 'redis';
+    const line = await driver.connect(a);
+    await line.call('SET', keyIn(42), 'later');
+    assert.equal(await line.call('WAIT', 1, 5000), 1);
+    assert.equal(await inMemory(driver, replica, key), isBack, 'its replica was not told either');
+    await driver.kill(a);
+    await driver.restart(a);
+    assert.equal(await inMemory(driver, a, key), isBack);
+    const self = (await table(driver, a)).find(({ flags }) => flags.includes('myself'));
+    assert.deepEqual(self?.open, isBack ? [`[41-<-${await idOf(driver, b)}]`] : []);
+  }),
+
+  own('keys dropped with a lost slot are gone for good once the append-only file was rewritten', async (driver) => {
+    const { a, b } = driver.nodes;
+    const key = keyIn(41);
+    await loseSlot(driver, key, a, b);
+    await driver.call(a, 'BGREWRITEAOF');
+    await driver.wait('it is rewritten', async () => {
+      const info = await fields(driver, a, 'INFO', 'persistence');
+      return info.aof_rewrite_in_progress === '0' && info.aof_rewrite_scheduled === '0';
+    });
+    await driver.kill(a);
+    await driver.restart(a);
+    assert.equal(await inMemory(driver, a, key), false);
   }),
 
   own('a killed primary without replica takes the cluster down until it is back', async (driver) => {

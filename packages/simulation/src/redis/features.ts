@@ -8,6 +8,8 @@ export interface Features {
   readonly gossipsBans: boolean;
   /** At start, keys of slots that others own are deleted; elsewhere the slot is marked as importing. */
   readonly dropsStrayKeys: boolean;
+  /** What a primary drops with a slot that it lost reaches its replicas and its append-only file. */
+  readonly logsDroppedKeys: boolean;
   readonly shardIds: boolean;
   readonly slotStats: boolean;
   /** CLUSTER MIGRATESLOTS. */
@@ -21,6 +23,7 @@ export interface Features {
 const valkey9: Features = {
   replicatedSlotState: true,
   dropsStrayKeys: true,
+  logsDroppedKeys: true,
   gossipsBans: true,
   shardIds: true,
   slotStats: true,
@@ -32,6 +35,7 @@ const valkey9: Features = {
 const redis7: Features = {
   replicatedSlotState: false,
   dropsStrayKeys: false,
+  logsDroppedKeys: false,
   gossipsBans: false,
   shardIds: false,
   slotStats: false,
@@ -41,6 +45,13 @@ const redis7: Features = {
 };
 
 /** From its documentation: no such server was at hand, so this one is tested as a model only. */
-const redis8: Features = { ...redis7, gossipsBans: true, shardIds: true, slotStats: true, pullsSlots: true };
+const redis8: Features = {
+  ...redis7,
+  gossipsBans: true,
+  logsDroppedKeys: true,
+  shardIds: true,
+  slotStats: true,
+  pullsSlots: true,
+};
 
 export const featuresOf: Readonly<Record<Flavour, Features>> = { valkey9, redis7, redis8 };

@@ -47,10 +47,15 @@ export function createReplication(): Replication {
 }
 
 function apply(server: ModelServer, change: Change): void {
-  if (change.type === 'set') server.database(change.database).set(change.key, change.entry);
-  else if (change.type === 'delete') server.database(change.database).delete(change.key);
+  if (change.type === 'set') {
+    server.database(change.database).set(change.key, change.entry);
+    server.unlogged.logged(change.database, change.key);
+  } else if (change.type === 'delete') server.database(change.database).delete(change.key);
   else if (change.type === 'functions') server.functions = [...change.libraries];
-  else for (const keys of server.databases) keys.clear();
+  else {
+    for (const keys of server.databases) keys.clear();
+    server.unlogged.rewritten();
+  }
 }
 
 function sizeOf(change: Change): number {
@@ -124,6 +129,7 @@ export function replicate(server: ModelServer, network: Network, now: number): v
   if (replication.link === 'syncing') {
     if (now < replication.syncedAt) return;
     for (const [index, keys] of source.databases.entries()) server.databases[index]?.copyFrom(keys);
+    server.unlogged.rewritten();
     server.functions = [...source.functions];
     if (server.can.replicatedSlotState) copyOpenSlots(server, source);
     // The stream begins with a ping of the primary.

@@ -5,6 +5,7 @@ import type { ManualFailover } from './failover.ts';
 import { type Features, featuresOf, type Flavour } from './features.ts';
 import { hexId } from './hex-id.ts';
 import { Keyspace } from './keyspace.ts';
+import { Unlogged } from './unlogged.ts';
 import { noSlots, type SlotRuns, slotRuns } from './slot-runs.ts';
 import { createPeer, type Peer, type PeerSeed } from './peer.ts';
 import { createPullState, type PullState } from './pull-task.ts';
@@ -78,6 +79,7 @@ export class ModelServer {
   nextPingAt = 0;
 
   databases: Keyspace[];
+  readonly unlogged = new Unlogged();
   readonly replication: Replication;
   functions: string[] = [];
   manualFailover: ManualFailover | undefined;
@@ -282,7 +284,8 @@ export class ModelServer {
       peer.reports.clear();
       if (peer.failing !== 'no') peer.failedAt = now;
     }
-    if (!this.options.persistence) {
+    if (this.options.persistence) this.unlogged.restore(this.databases);
+    else {
       for (const keys of this.databases) keys.clear();
       this.functions = [];
     }

@@ -50,7 +50,10 @@ export function setPeerAsPrimary(server: ModelServer, peer: Peer): void {
 
 /** A primary that lost slots to a newer claim throws their keys away, so that keys and slots agree again. */
 function dropKeys(server: ModelServer, slots: readonly number[]): void {
-  for (const slot of slots) deleteKeysInSlot(server, slot);
+  for (const slot of slots) {
+    if (server.can.logsDroppedKeys) deleteKeysInSlot(server, slot);
+    else server.unlogged.drop(server.databases, slot);
+  }
 }
 
 export function deleteKeysInSlot(server: ModelServer, slot: number): number {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { ModelServer } from '@reeve/simulation/redis';
 import { keyIn, TestCluster } from '../../../tests/migrate/test-cluster.ts';
 
 /** Labels of calls that change something. */
@@ -63,6 +64,22 @@ describe('migrate-slots', () => {
     const outcome = await cluster.migrate(cluster.command('10-22'), { port });
     assert.equal(outcome.status, 'done');
     assert.deepEqual([...new Set(seen.map((text) => /SETSLOT (\d+)/.exec(text)?.[1]))].sort(), ['21', '22']);
+  });
+
+  it('does not give slots to a node whose append-only file still holds what it lost', async () => {
+    const cluster = new TestCluster();
+    cluster.fill(0, 90, 3);
+    await cluster.migrate(cluster.command('90'));
+    for (const words of [['DELSLOTS', '90'], ['ADDSLOTS', '90'], ['BUMPEPOCH']]) cluster.call(1, 'CLUSTER', ...words);
+    cluster.pass(5_000);
+    assert.deepEqual([...cluster.held(3).keys()], [], 'it lost the slot to a greater epoch, and dropped the keys');
+    const values = cluster.fill(0, 10, 5);
+    assert.equal((await cluster.migrate(cluster.command('10-20'))).status, 'done');
+    const target = cluster.servers[3] as ModelServer;
+    cluster.model.kill(target);
+    cluster.model.restart(target);
+    assert.deepEqual(new Map(cluster.held(3)), values);
+    assert.deepEqual(cluster.open(), []);
   });
 
   describe('goes on with half-open slots', () => {

@@ -140,7 +140,7 @@ function reset(call: Call): RawReply {
   }
   if (!server.isPrimary) {
     becomePrimary(server);
-    for (const keys of server.databases) keys.clear();
+    server.unlogged.drop(server.databases);
   }
   server.migrating.clear();
   server.importing.clear();

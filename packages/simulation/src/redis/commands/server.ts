@@ -53,6 +53,23 @@ function replicationSection({ server, network, now }: Call): string[] {
   return lines;
 }
 
+/** A rewrite of the file takes no time here. */
+function persistenceSection(server: ModelServer): string[] {
+  return [
+    '# Persistence',
+    'loading:0',
+    `aof_enabled:${server.options.persistence ? 1 : 0}`,
+    'aof_rewrite_in_progress:0',
+    'aof_rewrite_scheduled:0',
+    'aof_last_bgrewrite_status:ok',
+  ];
+}
+
+function rewriteLog({ server }: Call): RawReply {
+  server.unlogged.rewritten();
+  return 'Background append only file rewriting started';
+}
+
 function keyspaceSection(server: ModelServer): string[] {
   const lines = ['# Keyspace'];
   for (const [index, keys] of server.databases.entries()) {
@@ -76,6 +93,7 @@ function info(call: Call): RawReply {
   const sections: [string, () => string[]][] = [
     ['server', () => serverSection(call.server, call.now)],
     ['memory', () => memorySection(call.server)],
+    ['persistence', () => persistenceSection(call.server)],
     ['replication', () => replicationSection(call)],
     ['cluster', () => ['# Cluster', 'cluster_enabled:1']],
     ['keyspace', () => keyspaceSection(call.server)],
@@ -207,6 +225,7 @@ export function serverCommands(known: (name: string) => boolean): readonly Comma
   return [
     { name: 'ping', arity: -1, run: ping },
     { name: 'info', arity: -1, run: info },
+    { name: 'bgrewriteaof', arity: 1, run: rewriteLog },
     { name: 'config', arity: -2, run: config },
     { name: 'command', arity: -1, run: (call) => commandInfo(call, known) },
     { name: 'function', arity: -2, run: functions },
