@@ -8,8 +8,11 @@ import type { Engine } from '../../src/api/commands.ts';
 import { victimEvents } from './events.ts';
 import { allKinds, type Kind } from './kinds.ts';
 
-/** What is enumerated at every effect: the death of the tool, and of the servers that the operation is most about. */
-export const crashKinds = ['crash-before', 'crash-after', ...victimEvents] as const;
+/**
+ * What is enumerated at every effect: the death of the tool, and of the servers that the operation is most about. A
+ * death of the tool after an effect leaves what a death before the next one leaves: the seeds have it, this has not.
+ */
+export const crashKinds = ['crash-before', ...victimEvents] as const;
 export type CrashKind = (typeof crashKinds)[number];
 
 /** One piece of work, as plain data. */
