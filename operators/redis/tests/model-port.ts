@@ -9,7 +9,7 @@ import {
   type Session,
   UnreachableError,
 } from '@reeve/simulation/redis';
-import { type Arg, type CallOptions, RedisReplyError, type RedisPort, type Reply } from '../src/api/port.ts';
+import { type Arg, type CallOptions, readsBy, RedisReplyError, type RedisPort, type Reply } from '../src/api/port.ts';
 import { type Endpoint, formatEndpoint } from '../src/api/view.ts';
 
 /**
@@ -110,12 +110,15 @@ export function modelPort(model: RedisClusterModel, schedule: Schedule = immedia
     });
   }
 
+  function call(endpoint: Endpoint, args: readonly Arg[], options: CallOptions = {}): Promise<Reply> {
+    const binary = options.binary ?? false;
+    const run = (session: Session) => model.execute(endpoint, args, { binary, session });
+    return send<ModelReply>(endpoint, labelOf(args), wordsOf(args).join(' '), [args], options, run);
+  }
+
   return {
-    call(endpoint, args, options = {}): Promise<Reply> {
-      const binary = options.binary ?? false;
-      const run = (session: Session) => model.execute(endpoint, args, { binary, session });
-      return send<ModelReply>(endpoint, labelOf(args), wordsOf(args).join(' '), [args], options, run);
-    },
+    call,
+    reads: readsBy(call),
     transaction(endpoint, commands, options = {}): Promise<readonly Reply[]> {
       const binary = options.binary ?? false;
       const detail = commands.map((args) => wordsOf(args).join(' ')).join('; ');

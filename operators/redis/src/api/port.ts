@@ -29,6 +29,12 @@ export interface CallOptions {
  */
 export interface RedisPort {
   call(endpoint: Endpoint, args: readonly Arg[], options?: CallOptions): Promise<Reply>;
+  /** Many reads, all in flight at once. Undefined for each that failed, for whatever reason. */
+  reads(
+    endpoint: Endpoint,
+    commands: readonly (readonly Arg[])[],
+    options?: CallOptions,
+  ): Promise<readonly (Reply | undefined)[]>;
   /** MULTI, the commands, EXEC in one write on one connection: no other client of ours comes between. */
   transaction(
     endpoint: Endpoint,
@@ -38,6 +44,14 @@ export interface RedisPort {
   /** Credentials that MIGRATE and CLUSTER commands must pass on (AUTH2 user password), if any. Never logged. */
   migrateAuth(): readonly Arg[];
   close(): Promise<void>;
+}
+
+/** The reads of a port whose calls are pipelined anyway. */
+export function readsBy(call: RedisPort['call']): RedisPort['reads'] {
+  return async (endpoint, commands, options) => {
+    const results = await Promise.allSettled(commands.map((args) => call(endpoint, args, options)));
+    return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined));
+  };
 }
 
 /** An error reply of the server. `reply` is the first word: MOVED, BUSYKEY, ERR, NOAUTH … */

@@ -1,7 +1,7 @@
 /** The port to real servers, on node-redis: one plain client for each server and lane, made with the first call. */
 import { RESP_TYPES, RedisClient } from '@redis/client';
 import type { Clock } from '@reeve/runtime';
-import type { Arg, CallOptions, RedisPort, Reply } from '../api/port.ts';
+import { type Arg, type CallOptions, readsBy, type RedisPort, type Reply } from '../api/port.ts';
 import { type Endpoint, formatEndpoint } from '../api/view.ts';
 import { Connection, type WireClient } from './connection.ts';
 import { closedError, redactor } from './errors.ts';
@@ -90,12 +90,15 @@ export function connectRedis(options: ConnectOptions, ports: { readonly clock: C
     return connections.get(key) ?? open(endpoint, key);
   }
 
+  function call(endpoint: Endpoint, args: readonly Arg[], how: CallOptions = {}): Promise<Reply> {
+    if (closed) return Promise.reject(closedError(formatEndpoint(endpoint)));
+    const connection = connectionFor(endpoint, how.lane ?? 'control');
+    return connection.call(args, how.timeoutMs ?? DEFAULT_TIMEOUT_MS, how.binary ?? false);
+  }
+
   return {
-    call(endpoint: Endpoint, args: readonly Arg[], call: CallOptions = {}): Promise<Reply> {
-      if (closed) return Promise.reject(closedError(formatEndpoint(endpoint)));
-      const connection = connectionFor(endpoint, call.lane ?? 'control');
-      return connection.call(args, call.timeoutMs ?? DEFAULT_TIMEOUT_MS, call.binary ?? false);
-    },
+    call,
+    reads: readsBy(call),
     transaction(endpoint, commands, call = {}) {
       if (closed) return Promise.reject(closedError(formatEndpoint(endpoint)));
       return transaction(

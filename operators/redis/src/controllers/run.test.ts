@@ -23,6 +23,7 @@ const nobody: RedisPort = {
   call: async (endpoint) => {
     throw new ReeveError('REDIS_UNREACHABLE', `nobody at ${endpoint.host}`);
   },
+  reads: async () => [],
   transaction: async () => [],
   migrateAuth: () => [],
   close: async () => undefined,

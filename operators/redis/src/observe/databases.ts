@@ -21,21 +21,11 @@ export async function inDatabase(
     const chunk = commands.slice(from, from + CHUNK);
     replies.push(
       ...(database === 0
-        ? await piped(port, endpoint, chunk, options)
+        ? await port.reads(endpoint, chunk, options)
         : await selected(port, endpoint, database, chunk, options)),
     );
   }
   return replies;
-}
-
-async function piped(
-  port: RedisPort,
-  endpoint: Endpoint,
-  commands: readonly (readonly Arg[])[],
-  options: CallOptions,
-): Promise<readonly (Reply | undefined)[]> {
-  const results = await Promise.allSettled(commands.map((args) => port.call(endpoint, args, options)));
-  return results.map((result) => (result.status === 'fulfilled' ? result.value : undefined));
 }
 
 async function selected(

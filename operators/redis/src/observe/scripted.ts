@@ -1,6 +1,6 @@
 /** A port whose servers are functions, for tests of what is read and what is made of it. */
 import { ReeveError } from '@reeve/runtime';
-import { type Arg, type RedisPort, RedisReplyError, type Reply } from '../api/port.ts';
+import { type Arg, readsBy, type RedisPort, RedisReplyError, type Reply } from '../api/port.ts';
 import { formatEndpoint } from '../api/view.ts';
 import { VALKEY_CLUSTER_INFO, VALKEY_INFO } from './samples.ts';
 
@@ -24,9 +24,11 @@ export function scriptedPort(servers: Readonly<Record<string, ScriptedServer>>):
     if (reply instanceof Error) throw new RedisReplyError(reply.message, address);
     return reply;
   }
+  const call: RedisPort['call'] = async (endpoint, args) => answer(formatEndpoint(endpoint), args);
   return {
     log,
-    call: async (endpoint, args) => answer(formatEndpoint(endpoint), args),
+    call,
+    reads: readsBy(call),
     transaction: async (endpoint, commands) => commands.map((args) => answer(formatEndpoint(endpoint), args)),
     migrateAuth: () => [],
     close: async () => undefined,

@@ -1,19 +1,11 @@
 /** The operator's port to the model's servers, each call one effect of a simulated life. */
 import type { Incarnation } from '@reeve/simulation';
 import type { RedisClusterModel } from '@reeve/simulation/redis';
-import type { Arg, RedisPort, Reply } from '../../src/api/port.ts';
-import { type Endpoint, formatEndpoint } from '../../src/api/view.ts';
+import type { RedisPort } from '../../src/api/port.ts';
 import { modelPort } from '../model-port.ts';
 
 /** Time on the wire and in the server. */
 const LATENCY_MS = 1;
-
-/** Counts of keys that go out in one write. */
-interface Counts {
-  readonly slots: number[];
-  readonly replies: Promise<readonly Reply[]>;
-  isSent: boolean;
-}
 
 export function redisOf(life: Incarnation, model: RedisClusterModel): RedisPort {
   const port = modelPort(model, (call) =>
@@ -28,39 +20,23 @@ export function redisOf(life: Incarnation, model: RedisClusterModel): RedisPort 
       failure: (kind) => call.failure(kind),
     }),
   );
-  const counting = new Map<string, Counts>();
-
-  /**
-   * A fix counts keys in thousands of slots. As an effect each they would make the run long and tell nothing: they go
-   * with the first of them, which stands for all.
-   */
-  function countKeys(endpoint: Endpoint, args: readonly Arg[], timeoutMs: number): Promise<Reply> {
-    const name = formatEndpoint(endpoint);
-    let counts = counting.get(name);
-    if (!counts || counts.isSent) {
-      const slots: number[] = [];
-      const replies = port
-        .call(endpoint, args, { timeoutMs })
-        .then(() => slots.map((slot) => model.serverAt(endpoint).countKeysInSlot(slot)));
-      const started: Counts = { slots, replies, isSent: false };
-      const sent = () => {
-        started.isSent = true;
-      };
-      replies.then(sent, sent);
-      counts = started;
-      counting.set(name, counts);
-    }
-    const index = counts.slots.push(Number(args[2])) - 1;
-    return counts.replies.then((replies) => replies[index] ?? null);
-  }
 
   return {
     ...port,
-    call(endpoint, args, options = {}) {
-      const isCount = args[1] === 'COUNTKEYSINSLOT' && options.lane !== 'bulk';
-      if (isCount) return countKeys(endpoint, args, options.timeoutMs ?? 5_000);
-      counting.delete(formatEndpoint(endpoint));
-      return port.call(endpoint, args, options);
+    /**
+     * A check counts keys in thousands of slots. As an effect each they would make the run long and tell nothing: they
+     * go with the first of them, which stands for all.
+     */
+    async reads(endpoint, commands, options) {
+      const [first] = commands;
+      if (first?.[1] !== 'COUNTKEYSINSLOT') return port.reads(endpoint, commands, options);
+      try {
+        await port.call(endpoint, first, options);
+      } catch {
+        return commands.map(() => undefined);
+      }
+      const server = model.serverAt(endpoint);
+      return commands.map(([, , slot]) => server.countKeysInSlot(Number(slot)));
     },
   };
 }

@@ -20,6 +20,9 @@ const STOP_AFTER = 3;
 /** Seeds and places tried to bring one accident to one label. */
 const CELL_SEEDS = 12;
 
+// Refusals are answers here, thousands in a run: where they were made is told by the replay of a failure.
+Error.stackTraceLimit = 0;
+
 process.stdout.write(JSON.stringify(await resultOf(JSON.parse(process.argv[2] ?? '') as Piece)));
 
 async function resultOf(piece: Piece): Promise<PieceResult> {
