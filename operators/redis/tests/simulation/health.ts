@@ -5,8 +5,23 @@ import { SLOT_COUNT } from '../../src/api/slots.ts';
 
 /** What is not as it should be at the end, a short name and where, the cheapest to find first. Undefined = well. */
 export function problemOf(model: RedisClusterModel, members: readonly ModelServer[]): string | undefined {
+  return firstProblem(model, members, [membership, greetings, states, epochs, strayKeys, slots]);
+}
+
+/** The same right when the tool is done: a greeting of one member by another may still be on its way. */
+export function problemWhenDone(model: RedisClusterModel, members: readonly ModelServer[]): string | undefined {
+  return firstProblem(model, members, [membership, states, epochs, strayKeys, slots]);
+}
+
+type Look = (members: readonly ModelServer[]) => Generator<string>;
+
+function firstProblem(
+  model: RedisClusterModel,
+  members: readonly ModelServer[],
+  looks: readonly Look[],
+): string | undefined {
   model.sync();
-  for (const look of [membership, states, epochs, strayKeys, slots]) {
+  for (const look of looks) {
     for (const problem of look(members)) return problem;
   }
   return undefined;
@@ -17,9 +32,21 @@ function* membership(members: readonly ModelServer[]): Generator<string> {
   for (const server of members) {
     const missing = members.filter((other) => !server.peers.has(other.id));
     if (missing.length > 0) yield `MEMBERS ${server.endpoint} does not know ${missing.map((other) => other.endpoint)}`;
+    const isGreeting = (peer: { handshake: boolean; host: string; port: number }) =>
+      peer.handshake && members.some(({ host, port }) => peer.host === host && peer.port === port);
     for (const peer of server.peers.values()) {
-      if (!ids.has(peer.id)) yield `MEMBERS ${server.endpoint} still knows ${peer.id.slice(0, 8)}`;
-      else if (peer.handshake) yield `MEMBERS ${server.endpoint} shakes hands`;
+      if (!ids.has(peer.id) && !isGreeting(peer)) {
+        yield `MEMBERS ${server.endpoint} still knows ${peer.id.slice(0, 8)}`;
+      }
+    }
+  }
+}
+
+/** A greeting has a line with an id of its own until it is answered. */
+function* greetings(members: readonly ModelServer[]): Generator<string> {
+  for (const server of members) {
+    for (const peer of server.peers.values()) {
+      if (peer.handshake) yield `MEMBERS ${server.endpoint} shakes hands with ${peer.host}:${peer.port}`;
     }
   }
 }

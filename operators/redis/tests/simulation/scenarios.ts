@@ -6,7 +6,7 @@ import { redisHandlers } from '../../src/commands/handlers.ts';
 import { fixOperation } from '../../src/plan/fix.ts';
 import { type Cluster, endpointOf, formCluster, keysOfSlot } from './cluster.ts';
 import { type EventKind, isEventKind, ServerEvents } from './events.ts';
-import { problemOf } from './health.ts';
+import { problemOf, problemWhenDone } from './health.ts';
 import { allKinds, type Kind } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { Rivals } from './rivals.ts';
@@ -96,7 +96,7 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
         inConflict: false,
         onFlush: (command) => simulation.fail('FLUSHED', `the tool sent ${command}`),
         onReached() {
-          const problem = events.happened ? undefined : problemOf(model, members());
+          const problem = events.happened ? undefined : problemWhenDone(model, members());
           if (problem) throw new Violation('SAID_TOO_EARLY', `the tool says that it is done, but ${problem}`);
         },
         reached: false,
