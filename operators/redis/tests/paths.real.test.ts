@@ -50,7 +50,7 @@ for (const product of ['valkey', 'redis'] satisfies Product[]) {
       servers = six;
       const others = six.slice(1).map(({ endpoint }) => addressOf(endpoint));
       await world.reeve(at(0), 'create', ...others, '--replicas', '1');
-      await world.judge(six, { replicasPerPrimary: 1, hostOf: ({ host }) => host });
+      await world.judge(six, { replicasPerPrimary: 1 });
       await world.startTraffic(six);
     });
 

@@ -42,7 +42,7 @@ function create(count: number, hosts: number) {
     const others = servers.slice(1).map(({ endpoint }) => addressOf(endpoint));
     await world.reeve(at(servers, 0), 'create', ...others, '--replicas', '1');
     await world.startTraffic(servers);
-    return world.end(servers, { replicasPerPrimary: 1, hostOf: ({ host }) => host });
+    return world.end(servers, { replicasPerPrimary: 1 });
   };
 }
 
@@ -201,7 +201,7 @@ async function lossOfAHost(world: World): Promise<Figures> {
   for (const server of fresh) await world.reeve(entry, 'add-node', '--node', addressOf(server.endpoint), '--replica');
   const members = [...alive, ...fresh];
   await world.reeve(entry, 'failover', '--spread');
-  return world.end(members, { replicasPerPrimary: 1, hostOf: (endpoint) => endpoint.host });
+  return world.end(members, { replicasPerPrimary: 1 });
 }
 
 const ACCESS = {

@@ -26,7 +26,6 @@ import {
 
 export interface Ending {
   readonly replicasPerPrimary?: number;
-  readonly hostOf?: (endpoint: Endpoint) => string;
   /** What the scenario itself wrote and must find again. */
   readonly written?: ReadonlyMap<string, string>;
 }
@@ -72,9 +71,9 @@ export class World {
     this.#tls = tls;
   }
 
-  /** Empty servers, not yet a cluster. */
+  /** Empty servers, not yet a cluster. Each looks like one of three hosts in turn, if nothing else is said. */
   async servers(count: number, options: Partial<ClusterOptions> = {}): Promise<readonly Server[]> {
-    const { hostOf } = options;
+    const { hostOf = this.#tls ? undefined : hostInTurn } = options;
     const servers = await startServers(count, (index) => ({
       ...options,
       product: this.product,
@@ -85,9 +84,14 @@ export class World {
     return servers;
   }
 
-  /** A cluster made by the rig: scenarios about something else do not depend on our `create`. */
+  /**
+   * A cluster made by the rig: scenarios about something else do not depend on our `create`. Over three hosts, primaries
+   * and replicas apart, if nothing else is said.
+   */
   async cluster(options: Omit<ClusterOptions, 'product'>): Promise<Cluster> {
-    const cluster = await startCluster({ ...options, product: this.product });
+    const { primaries } = options;
+    const hostOf = (index: number) => hostInTurn(index < primaries ? index : index - primaries + 1);
+    const cluster = await startCluster({ hostOf, ...options, product: this.product });
     for (const server of cluster.servers) this.#servers.add(server);
     return cluster;
   }
@@ -210,7 +214,8 @@ export class World {
       await until(
         'the invariants hold',
         async () => {
-          violations = await invariants(endpoints, { ...expected, access: first?.access ?? {} });
+          const hostOf = ({ host }: Endpoint) => host;
+          violations = await invariants(endpoints, { ...expected, hostOf, access: first?.access ?? {} });
           return violations.length === 0;
         },
         { timeoutMs: 15_000, everyMs: 250 },
@@ -224,6 +229,10 @@ export class World {
     await this.#traffic?.abandon();
     await Promise.all([...this.#servers].map((server) => server.stop()));
   }
+}
+
+function hostInTurn(index: number): string {
+  return `127.0.3.${10 + (index % 3)}`;
 }
 
 function offsetIn(info: string, field: string): number {

@@ -21,16 +21,19 @@ import { allKinds, type Kind } from './kinds.ts';
 import { plantedBugs } from './planted.ts';
 import { requiredLabels } from './required.ts';
 
-/** The operations whose every effect gets a death before it. Creating is the same on both products. */
+/**
+ * The operations whose every effect gets a death before it: both engines, both products. Creating is the same on both,
+ * and a deletion is a reshard with some steps after it.
+ */
 const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour; readonly engine: Engine }[] = [
   { kind: 'create', flavour: 'redis7', engine: 'auto' },
   { kind: 'reshard', flavour: 'redis7', engine: 'auto' },
   { kind: 'reshard', flavour: 'valkey9', engine: 'auto' },
-  { kind: 'reshard', flavour: 'valkey9', engine: 'windowed' },
-  { kind: 'delete', flavour: 'redis7', engine: 'auto' },
   { kind: 'delete', flavour: 'valkey9', engine: 'auto' },
 ];
 const ENUMERATION_SHARES = 4;
+/** A server that is killed comes back at once at every effect, and after its failover at each of so many. */
+const LOSS_EVERY = 4;
 const PIECE = 50;
 
 export interface Bar {
@@ -111,12 +114,14 @@ async function phase(
 
 /** At every effect in turn a death, of the tool or of a server, and how many there were of each. */
 async function crashes(say: Say, folder: string, every: number): Promise<readonly Finding[]> {
-  const of = ENUMERATION_SHARES * every;
-  const shares = Array.from({ length: ENUMERATION_SHARES }, (_, share) => share * every);
   const pieces = ENUMERATED.flatMap(({ kind, flavour, engine }) =>
-    crashKinds.flatMap((accident) =>
-      shares.map((index): Piece => ({ work: 'crashes', kind, flavour, engine, accident, index, of, folder })),
-    ),
+    crashKinds.flatMap((accident) => {
+      const step = accident.startsWith('lose-') ? LOSS_EVERY * every : every;
+      return Array.from({ length: ENUMERATION_SHARES }, (_, share): Piece => {
+        const which = { index: share * step, of: ENUMERATION_SHARES * step };
+        return { work: 'crashes', kind, flavour, engine, accident, ...which, folder };
+      });
+    }),
   );
   const counts = new Map<string, number>();
   const { findings } = await phase(say, 'crashes', pieces, (piece, { accidents }) => {
