@@ -47,7 +47,7 @@ export async function seen({ world, entry }: Pick<Scene, 'world' | 'entry'>, cod
   const run = await world.look(entry, 'check', '--keys');
   const findings = (run.json?.findings ?? []) as readonly { readonly code: string; readonly severity: string }[];
   const found = findings.filter((finding) => finding.severity !== 'info').map((finding) => finding.code);
-  assert.ok(found.includes(code), `check found ${found.join(', ') || 'nothing'}, not ${code}`);
+  assert.ok(found.includes(code), `check did not find ${code}, but ended with ${run.code}: ${run.stdout}${run.stderr}`);
   assert.equal(run.code, 1);
 }
 
