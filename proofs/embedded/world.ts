@@ -16,6 +16,8 @@ import {
 
 const TOKEN = 'the-token-of-the-kill-proof';
 const KEYS_PER_WRITER = 3;
+/** Acknowledged in every round before the kill: without them it would prove nothing. */
+const LEAST_WRITES = 6;
 const maps = resource({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
 
 /** What one key may be after a crash: what was acknowledged last, or what the write under way would have made of it. */
@@ -45,8 +47,9 @@ export class World {
   #counter = 0;
   #acknowledged = 0;
   #events = 0;
-  /** Resolved by the first write of a round that is acknowledged. */
+  /** Resolved once enough writes of a round are acknowledged. */
   #begun = Promise.withResolvers<void>();
+  #missing = LEAST_WRITES;
 
   constructor(folder: string, writers: number, random: () => number) {
     this.#path = join(folder, 'store.db');
@@ -61,6 +64,7 @@ export class World {
     const { landed, inFlight } = await this.#compare(server.client, problems);
     const before = { acknowledged: this.#acknowledged, events: this.#events };
     this.#begun = Promise.withResolvers();
+    this.#missing = LEAST_WRITES;
     const stop = new AbortController();
     const watching = this.#watch(server.client, stop.signal, problems);
     const writing = Array.from({ length: this.#writers }, (_, writer) =>
@@ -194,7 +198,7 @@ export class World {
         expected.acknowledged = value;
         expected.inFlight = undefined;
         this.#acknowledged++;
-        this.#begun.resolve();
+        if (--this.#missing === 0) this.#begun.resolve();
       } catch (error) {
         // Whether it happened is not known: the next comparison tells.
         if (!isKubeError(error, 'KUBE_CONNECTION_LOST', 'KUBE_UNREACHABLE') && !signal.aborted) {

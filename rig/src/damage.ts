@@ -163,23 +163,18 @@ export async function migratingOnly(cluster: Cluster, slot: number): Promise<voi
 
 /** DELSLOTS on every node, so that no view has an owner for them. Keys stay where they are. */
 export async function uncover(cluster: Cluster, slots: readonly number[]): Promise<void> {
-  for (const server of cluster.servers) {
-    if (!server.running) continue;
-    const known = new Set<number>();
-    for (const line of parseNodes(String(await server.call('CLUSTER', 'NODES')))) {
-      for (const [first, last] of line.slots)
-        for (const slot of slots) if (first <= slot && slot <= last) known.add(slot);
-    }
-    if (known.size > 0) await server.call('CLUSTER', 'DELSLOTS', ...known);
-  }
+  // A packet of the owner from before brings a slot back: until a whole round finds none.
   await until('nobody owns the slots', async () => {
+    let isFree = true;
     for (const server of cluster.servers) {
       if (!server.running) continue;
-      const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
-      if (lines.some((line) => line.slots.some(([first, last]) => slots.some((slot) => first <= slot && slot <= last))))
-        return false;
+      const owned = parseNodes(String(await server.call('CLUSTER', 'NODES'))).flatMap((line) => line.slots);
+      const known = slots.filter((slot) => owned.some(([first, last]) => first <= slot && slot <= last));
+      if (known.length === 0) continue;
+      isFree = false;
+      await server.call('CLUSTER', 'DELSLOTS', ...known);
     }
-    return true;
+    return isFree;
   });
 }
 
@@ -312,16 +307,18 @@ export async function loseQuorum(cluster: Cluster): Promise<readonly Server[]> {
 
 /** The nodes of each half forget those of the other: two clusters, each with a part of the slots. Shards stay whole. */
 export async function splitInHalves(cluster: Cluster): Promise<readonly [readonly Server[], readonly Server[]]> {
-  const half = Math.ceil(cluster.primaries.length / 2);
-  const firstIds = await Promise.all(cluster.primaries.slice(0, half).map(nodeId));
-  const halves: [Server[], Server[]] = [[], []];
   const ids = new Map<Server, string>();
+  const shards = new Map<Server, string>();
   for (const server of cluster.servers) {
     const own = parseNodes(String(await server.call('CLUSTER', 'NODES'))).find((line) => line.myself);
     ids.set(server, own?.id ?? '');
-    const shard = own?.role === 'replica' ? own.primaryId : (own?.id ?? '');
-    halves[firstIds.includes(shard) ? 0 : 1].push(server);
+    shards.set(server, own?.role === 'replica' ? own.primaryId : (own?.id ?? ''));
   }
+  // Who is a primary now: a failover may have changed it since the start.
+  const primaryIds = [...new Set(shards.values())];
+  const firstIds = primaryIds.slice(0, Math.ceil(primaryIds.length / 2));
+  const halves: [Server[], Server[]] = [[], []];
+  for (const [server, shard] of shards) halves[firstIds.includes(shard) ? 0 : 1].push(server);
   const [left, right] = halves;
   const forget = (from: readonly Server[], whom: readonly Server[]) =>
     from.flatMap((server) => whom.map((other) => server.call('CLUSTER', 'FORGET', ids.get(other) as string)));

@@ -30,10 +30,11 @@ export interface ConnectOptions extends Access {
 }
 
 export async function connect(endpoint: Endpoint, options: ConnectOptions = {}): Promise<Connection> {
+  const { connectTimeoutMs = 10_000, timeoutMs = 30_000 } = options;
   const common = {
     host: endpoint.host,
     port: endpoint.port,
-    connectTimeout: options.connectTimeoutMs ?? 3000,
+    connectTimeout: connectTimeoutMs,
     reconnectStrategy: false,
     noDelay: true,
   } as const;
@@ -48,7 +49,6 @@ export async function connect(endpoint: Endpoint, options: ConnectOptions = {}):
   });
   // Without a listener a broken connection would end the process; each pending call rejects by itself.
   client.on('error', () => client.isOpen);
-  const { connectTimeoutMs = 3000, timeoutMs = 30_000 } = options;
   const close = () => {
     if (client.isOpen) client.destroy();
   };

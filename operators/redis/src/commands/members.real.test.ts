@@ -12,6 +12,7 @@ import {
   tagForSlot,
   until,
   waitUntilAgreed,
+  waitUntilFormed,
 } from '@reeve/rig';
 import { hasSlot } from '../api/slots.ts';
 import {
@@ -118,6 +119,8 @@ for (const product of PRODUCTS) {
       const extra = await startServer({ product, nodeTimeoutMs: 2000 });
       try {
         await meetAll([...cluster.servers, extra]);
+        // The members have met each other again: those handshakes have lines, too, until they end.
+        await waitUntilFormed([...cluster.servers, extra]);
         const victim = await refTo(extra);
         const by = await Promise.all(cluster.servers.map(refTo));
         // A MEET that is still on its way when the node is reset would be answered, and bring it back.

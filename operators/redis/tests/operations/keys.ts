@@ -187,7 +187,7 @@ export const keyCases: readonly OperationCase[] = [
     const line = await driver.connect(a);
     const key = keyIn(slots.a);
     await line.call('SET', key, 'x');
-    assert.equal(await line.call('WAIT', 1, 5000), 1);
+    assert.equal(await line.call('WAIT', 1, 20_000), 1);
     assert.equal(await driver.call(b, 'WAIT', 0, 100), 0);
     await without(driver, key);
   }),

@@ -65,10 +65,15 @@ export const memberCases: readonly OperationCase[] = [
   }),
 
   cluster('CLUSTER SLOTS names primary and replica of each range', async (driver) => {
-    const { a, replica } = driver.nodes;
-    const reply = (await driver.call(driver.nodes.c, 'CLUSTER', 'SLOTS')) as unknown[][];
+    const { a, c, replica } = driver.nodes;
     const [idOfA, idOfReplica] = [await idOf(driver, a), await idOf(driver, replica)];
-    const row = reply.find(([first]) => first === 0) as [number, number, ...[string, number, string, unknown][]];
+    const firstRow = async () => {
+      const reply = (await driver.call(c, 'CLUSTER', 'SLOTS')) as unknown[][];
+      return reply.find(([first]) => first === 0) as [number, number, ...[string, number, string, unknown][]];
+    };
+    // A replica is named by those who have heard that it has data.
+    await driver.wait('the replica is named', async () => (await firstRow()).length === 4);
+    const row = await firstRow();
     assert.equal(row[1], 5461 - 1);
     assert.deepEqual([row[2]?.[0], row[2]?.[1], row[2]?.[2]], [a.host, a.port, idOfA]);
     assert.deepEqual([row[3]?.[1], row[3]?.[2]], [replica.port, idOfReplica]);
@@ -121,6 +126,10 @@ export const memberCases: readonly OperationCase[] = [
 
   cluster('INFO replication of primary and replica', async (driver) => {
     const { a, b, replica } = driver.nodes;
+    // A primary calls a replica online after the replica itself does.
+    await driver.wait('the primary calls it online', async () => {
+      return (await fields(driver, a, 'INFO', 'replication')).slave0?.includes(',state=online,') ?? false;
+    });
     const [ofA, ofB] = [await fields(driver, a, 'INFO', 'replication'), await fields(driver, b, 'INFO', 'replication')];
     assert.deepEqual([ofA.role, ofA.connected_slaves], ['master', '1']);
     assert.match(ofA.slave0 ?? '', new RegExp(`port=${replica.port},state=online,offset=\\d+`));

@@ -88,8 +88,10 @@ export const movementCases: readonly OperationCase[] = [
   }),
 
   own('open slots survive a restart', async (driver) => {
-    const { a, b } = driver.nodes;
+    const { a, b, replica } = driver.nodes;
     await open(driver, SLOT, a, b);
+    // However long the restart of `a` takes, nobody is elected in its place.
+    await driver.kill(replica);
     for (const node of [a, b]) {
       const before = (await ownLine(driver, node)).open;
       await driver.kill(node);

@@ -33,6 +33,8 @@ export class RealDriver implements Driver {
       product,
       nodeTimeoutMs: 3000,
       appendOnly: shape === 'own',
+      // By default a busy disk may hold a write up for two seconds: a kill would lose it.
+      ...(shape === 'own' ? { extraConfig: ['appendfsync always'] } : {}),
     });
     const driver = new RealDriver(product, shape, servers);
     try {

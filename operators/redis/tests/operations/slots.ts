@@ -363,6 +363,10 @@ export const slotCases: readonly OperationCase[] = [
       const [idOfA, idOfC] = [await idOf(driver, a), await idOf(driver, c)];
       await driver.call(b, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', idOfA);
       await moveSlotTo(driver, slot, a, c);
+      const { epoch } = await ownLine(driver, c);
+      await driver.wait('the importer has heard the claim', async () => {
+        return (await table(driver, b)).some((line) => line.id === idOfC && line.epoch === epoch);
+      });
       assert.equal(await ownerIn(driver, b, slot), idOfA);
       await close(driver, slot, b);
       await driver.call(b, 'CLUSTER', 'SETSLOT', slot, 'NODE', idOfC);

@@ -218,7 +218,7 @@ export class World {
           violations = await invariants(endpoints, { ...expected, hostOf, access: first?.access ?? {} });
           return violations.length === 0;
         },
-        { timeoutMs: 15_000, everyMs: 250 },
+        { timeoutMs: 60_000, everyMs: 250 },
       );
     } catch {
       assert.deepEqual(violations, []);

@@ -49,7 +49,7 @@ function raw(t: TestContext, url: URL): { readonly socket: Socket; read(until: R
   return {
     socket,
     read: async (until) => {
-      const end = performance.now() + 5_000;
+      const end = performance.now() + 20_000;
       while (!until.test(text)) {
         if (performance.now() > end) throw new Error(`never ${until}: ${text.slice(0, 500)}`);
         await new Promise((resolve) => setTimeout(resolve, 5));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { type Kube, makeCertificates, startKube } from '@reeve/rig';
+import { type Kube, makeCertificates, startKube, until } from '@reeve/rig';
 import { configMaps, connected, failing } from '../client/real-testing.ts';
 import type { KubeObject } from '../object/object.ts';
 import { resource } from '../object/resource.ts';
@@ -130,6 +130,9 @@ it('a service account: a token by TokenRequest, in a file that changes while we 
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'lister' },
     subjects: [{ kind: 'ServiceAccount', name: 'one', namespace }],
   });
+  // The server learns of a new binding by watching, as everybody does. `can-i` fails while the answer is no.
+  const canList = ['auth', 'can-i', 'list', 'configmaps', '--as=system:serviceaccount:default:one'];
+  await until('its role counts', () => kube.kubectl(canList));
   const tokenOf = async (name: string): Promise<string> => {
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 600 } };
     const answer = await client.resource(accounts, namespace).post<TokenRequest>(name, 'token', body);

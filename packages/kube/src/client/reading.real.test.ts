@@ -147,7 +147,7 @@ it('bookmarks tell how far a watch is; one whose time is over ends in good order
   const { resourceVersion } = await maps.listAll();
   const endings = (['http1', 'http2'] as const).map(async (watches) => {
     const { client } = await connected(t, kube, { watches });
-    return follow(client.resource(configMaps, namespace), { resourceVersion, timeoutSeconds: 5 });
+    return follow(client.resource(configMaps, namespace), { resourceVersion, timeoutSeconds: 15 });
   });
   const both = await Promise.all(endings);
   await maps.create(named('a'));

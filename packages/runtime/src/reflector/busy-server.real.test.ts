@@ -50,6 +50,8 @@ it('429 storm: writes that are refused are repeated, the reflector neither lists
   const { kubeconfig } = await kube.user({ name: 'many' });
   await kube.kubectl(['create', 'clusterrolebinding', 'many', '--clusterrole=cluster-admin', '--user=many']);
   const scene = await reflecting(t, kube, maps, { watches: 'http1', namespace: 'busy', kubeconfig });
+  // The server learns of a new binding by watching, as everybody does.
+  await until('its role counts', () => scene.direct.list());
   const payload = { big: 'x'.repeat(100_000) };
   for (const name of ['a', 'b', 'c', 'd']) await scene.direct.create({ metadata: { name }, data: payload });
   await scene.equalsServer();

@@ -5,6 +5,9 @@ import { connect, isKubeError, resource, systemKubePorts } from '@reeve/kube';
 import { type Kube, startKube, until } from '@reeve/rig';
 import { churn, QUICK, reflecting, type Thing } from './real-testing.ts';
 
+/** Where lists are counted: its patience is 15 s then, and a server that has no time for a moment costs no list. */
+const UNHURRIED = 5;
+
 const maps = resource<Thing>({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
 const things = resource<Thing>({
   group: 'test.reeve.dev',
@@ -47,7 +50,8 @@ const definition = {
 for (const watches of ['http1', 'http2'] as const) {
   describe(`watches over ${watches}`, () => {
     it('kill -9 and restart of the server: nothing is missed', async (t) => {
-      const scene = await reflecting(t, kube, maps, { watches, namespace: await namespaceOf(`kill-${watches}`) });
+      const namespace = await namespaceOf(`kill-${watches}`);
+      const scene = await reflecting(t, kube, maps, { watches, namespace, speed: UNHURRIED });
       await churn(scene.direct, 6, 'before');
       await scene.equalsServer();
       const { lists } = scene.reflector.state;
@@ -99,7 +103,8 @@ for (const watches of ['http1', 'http2'] as const) {
 }
 
 it('compaction while it was away: 410, one list, and what is gone is told as unseen', async (t) => {
-  const scene = await reflecting(t, kube, maps, { watches: 'http1', namespace: await namespaceOf('compacted') });
+  const namespace = await namespaceOf('compacted');
+  const scene = await reflecting(t, kube, maps, { watches: 'http1', namespace, speed: UNHURRIED });
   await churn(scene.direct, 6, 'before');
   await scene.equalsServer();
   const { lists } = scene.reflector.state;
@@ -132,7 +137,10 @@ it('a kind that is not installed is waited for; deleted and installed again whil
   await kube.kubectl(['delete', 'crd', 'things.test.reeve.dev']);
   await until('it is found missing again', () => scene.reflector.state.isMissing);
   await until('the server says so', () =>
-    scene.direct.list().catch((error: unknown) => isKubeError(error, 'KUBE_NOT_FOUND')),
+    scene.direct.list().then(
+      () => false,
+      (error: unknown) => isKubeError(error, 'KUBE_NOT_FOUND'),
+    ),
   );
   await install();
   await scene.direct.create({ metadata: { name: 'a' } });
@@ -145,7 +153,7 @@ it('a kind that is not installed is waited for; deleted and installed again whil
 it('a first list by pages equals one that is streamed', async (t) => {
   const namespace = await namespaceOf('many');
   await fill(namespace, 600);
-  const streamed = await reflecting(t, kube, maps, { watches: 'http1', namespace });
+  const streamed = await reflecting(t, kube, maps, { watches: 'http1', namespace, speed: UNHURRIED });
   await streamed.equalsServer();
   assert.deepEqual([streamed.reflector.state.streams, streamed.cache.size], [true, 600]);
   await streamed.end();
