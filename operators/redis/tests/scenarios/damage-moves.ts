@@ -1,24 +1,29 @@
 /** Moves that broke off in the worst moment: nobody owns the slot, several do, an end of the move is dead. */
 import assert from 'node:assert/strict';
 import { cutBus, fillSlot, halfFinishedMigration, nodeId, ownerOf, parseNodes, type Server, until } from '@reeve/rig';
-import { mend, type Scene, seen, settled, setUp } from './mending.ts';
+import { type Scene, seen, settled, setUp } from './mending.ts';
 import { type Scenario, scenario } from './topology.ts';
 import { type Figures, isPrimary, slotCounts, type World } from './world.ts';
 
-/** The source was told first who owns the slot, and the target has not been told yet (redis#7116). */
-const ownerless = mend(
-  'an open slot without owner: the source gave it up, the target is still importing',
-  'SLOT_UNCOVERED',
-  async ({ cluster, slot }) => {
-    const written = await fillSlot(cluster, slot, 40);
-    const { source, target } = await halfFinishedMigration(cluster, slot, 'all-keys');
-    await source.call('CLUSTER', 'SETSLOT', slot, 'NODE', await nodeId(target));
-    return written;
-  },
-  async ({ cluster, slot }) => {
-    assert.equal(await settled(cluster, slot), cluster.primaries[1], 'the target has the keys and owns the slot');
-  },
-);
+/**
+ * The source was told first who owns the slot, and the target has not been told yet (redis#7116). Nodes that hear each
+ * other may settle that by themselves: on Valkey a target that imports takes what the source no longer claims.
+ */
+async function openWithoutOwner(world: World): Promise<Figures> {
+  const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
+  const { cluster, slot } = scene;
+  const written = await fillSlot(cluster, slot, 40);
+  const { source, target } = await halfFinishedMigration(cluster, slot, 'all-keys');
+  const held = cutBus(cluster);
+  await source.call('CLUSTER', 'SETSLOT', slot, 'NODE', await nodeId(target));
+  await seen(scene, 'SLOT_UNCOVERED');
+  const healed = until('the target owns it', async () => (await slotCounts([target]))[0] === 4097, {
+    timeoutMs: 60_000,
+  }).then(() => held.heal());
+  await Promise.all([world.reeve(scene.entry, 'fix'), healed]);
+  assert.equal(await settled(cluster, slot), target, 'the target has the keys and owns the slot');
+  return world.end(cluster.servers, { replicasPerPrimary: 1, written });
+}
 
 async function severalOwnersOfAnOpenSlot(world: World): Promise<Figures> {
   const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
@@ -103,7 +108,7 @@ async function openOn(server: Server): Promise<readonly number[]> {
 }
 
 export const brokenMoves: readonly Scenario[] = [
-  ownerless,
+  scenario('fix: an open slot without owner: the source gave it up, the target is still importing', openWithoutOwner),
   scenario('fix: an open slot with several owners', severalOwnersOfAnOpenSlot, { patienceMs: 120_000 }),
   scenario('fix: the target of a move dies in the middle of it', targetDies, { patienceMs: 120_000 }),
   scenario('fix: a mark that only a replica carries', carriedMarks),
