@@ -71,8 +71,16 @@ async function formCluster(cluster: Cluster, slots: readonly (readonly [number, 
   await Promise.all(
     replicas.map((server, index) => server.call('CLUSTER', 'REPLICATE', ids[index % primaries.length] as string)),
   );
-  await waitUntilAgreed(servers);
+  try {
+    await waitUntilAgreed(servers, GREETED_AGAIN_AFTER_MS);
+  } catch {
+    // Seen on Valkey on a busy machine: one node went on taking a new replica for a primary. A greeting tells it.
+    await meetAll(servers);
+    await waitUntilAgreed(servers);
+  }
 }
+
+const GREETED_AGAIN_AFTER_MS = 20_000;
 
 export async function nodeId(server: Server): Promise<string> {
   return String(await server.call('CLUSTER', 'MYID'));
