@@ -1,0 +1,7 @@
+/** All cases, in the order of the table. */
+import type { Area } from '../case.ts';
+import { applyArea } from './apply.ts';
+import { patchArea } from './patch.ts';
+import { watchArea } from './watch.ts';
+
+export const areas: readonly Area[] = [watchArea, applyArea, patchArea];
