@@ -52,9 +52,10 @@ export function settleNewMetadata(metadata: JsonObject, context: Context, kind: 
 export function prepareNew(decoded: Decoded, target: Target, context: Context, options: WriteOptions): Draft {
   const { kind, version } = target.served;
   const { object } = decoded;
-  if (kind.custom && version.status) delete object.status;
-  kind.prepareCreate?.(object, circumstances(context, ''));
+  // Before the server adds anything of its own: that belongs to nobody.
   const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
+  if (kind.custom && version.status) delete ready.status;
+  kind.prepareCreate?.(ready, circumstances(context, ''));
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
     ...(kind.custom ? [] : validateFinalizerNames(ready.metadata)),
