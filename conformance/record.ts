@@ -134,7 +134,7 @@ class Recorder implements Recording, Disposable {
     const step = `EVENTS ${collect}`;
     const watch = this.#watches.get(collect);
     if (watch === undefined) return void this.surprises.push(`${step}: it was not opened`);
-    const isWanted = wanted(until);
+    const isWanted = wanted(until, (text) => this.#fill(text));
     const found = await watch.until(
       (one) => (until === 'end' ? one.isEnded : isWanted(one.events as Event[])),
       EVENTS_MS,
@@ -234,13 +234,13 @@ const isInitialEnd = ({ object }: Event): boolean =>
 /** Bookmarks come when time has passed, so they come differently to everybody; the one after initial events does not. */
 const isTimed = (event: Event): boolean => event.type === 'BOOKMARK' && !isInitialEnd(event);
 
-function wanted(until: Collect['until']): (events: readonly Event[]) => boolean {
+function wanted(until: Collect['until'], fill: (text: string) => string): (events: readonly Event[]) => boolean {
   if (until === 'end') return () => false;
   if (until === 'initial') return (events) => events.some((one) => one.type === 'BOOKMARK' && isInitialEnd(one));
   if ('events' in until) return (events) => events.filter((one) => !isTimed(one)).length >= until.events;
   const { name, type } = until;
   return (events) =>
-    events.some((one) => one.object.metadata?.name === name && (type === undefined || one.type === type));
+    events.some((one) => one.object.metadata?.name === fill(name) && (type === undefined || one.type === type));
 }
 
 /** How many events it takes for the condition to hold: what comes after them belongs to the next recording. */

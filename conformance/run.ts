@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 
 const selected: Selected[] = areas
-  .filter(({ name }) => values.area === undefined || name === values.area)
+  .filter(({ name }) => values.area === undefined || values.area.split(',').includes(name))
   .flatMap(({ name, cases }) =>
     cases
       .filter((one) => values.case === undefined || one.name.includes(values.case))

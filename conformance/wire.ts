@@ -76,6 +76,8 @@ export class Wire implements Disposable {
       accept: 'application/json',
       'user-agent': 'conformance/1',
       ...(shown === undefined || shown === '' ? {} : { authorization: `Bearer ${shown}` }),
+      // Node leaves it out where a method has no body as a rule, and then the body is the next request.
+      ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
       ...headers,
     };
     return new Promise((resolve, reject) => {
@@ -107,6 +109,7 @@ export class Watch implements Disposable {
       this.#wake?.();
     });
     const end = (): void => {
+      if (!this.#ended && this.#rest !== '') this.events.push(JSON.parse(this.#rest));
       this.#ended = true;
       this.#wake?.();
     };

@@ -1,7 +1,8 @@
 /** All cases, in the order of the table. */
 import type { Area } from '../case.ts';
 import { applyArea } from './apply.ts';
+import { deletionArea } from './deletion.ts';
 import { patchArea } from './patch.ts';
 import { watchArea } from './watch.ts';
 
-export const areas: readonly Area[] = [watchArea, applyArea, patchArea];
+export const areas: readonly Area[] = [watchArea, applyArea, patchArea, deletionArea];
