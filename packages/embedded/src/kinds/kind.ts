@@ -50,7 +50,7 @@ export interface KindVersion {
   /** Further subresources, as discovery shows them: `finalize`. */
   readonly others?: readonly string[];
   readonly conversion?: Conversion;
-  readonly deprecated?: boolean;
+  /** Told to whoever uses it. */
   readonly deprecationWarning?: string;
   /** What field selectors may name, besides name and namespace. */
   readonly fields: readonly string[];

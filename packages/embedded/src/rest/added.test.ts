@@ -40,7 +40,7 @@ test('a service does not own its families, and keeps them when an update leaves 
   );
   const path = '/api/v1/namespaces/default/services/s';
   const body = { metadata: { name: 's' }, spec: { ...spec, ports: [{ port: 2 }] } };
-  const changed = (await request('PUT', path, body)) as unknown as { spec: Record<string, unknown> };
+  const changed = (await request('PUT', path, body)).json as unknown as { spec: Record<string, unknown> };
   assert.deepEqual(
     [changed.spec.ipFamilies, changed.spec.ipFamilyPolicy, changed.spec.clusterIPs],
     [['IPv4'], 'SingleStack', ['None']],

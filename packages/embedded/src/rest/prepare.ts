@@ -146,7 +146,7 @@ function withoutMetadata({ apiVersion: _version, kind: _kind, metadata: _metadat
 
 /** Unknown fields are an error, a warning or nothing, as the client asked. */
 export function judgeUnknown(
-  { unknown, complaints = [] }: Decoded,
+  { unknown, complaints = [], isPatched = false }: Decoded,
   { served }: Target,
   { fieldValidation }: WriteOptions,
 ): readonly string[] {
@@ -155,7 +155,7 @@ export function judgeUnknown(
   if (fieldValidation === 'Warn') return texts;
   const { kind, version } = served;
   const problem = `strict decoding error: ${texts.join(', ')}`;
-  throw kind.custom ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
+  throw kind.custom && isPatched ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
 }
 
 function refuseInvalid(object: Draft, kind: Kind, errors: readonly FieldError[]): void {

@@ -64,7 +64,11 @@ async function write(
     if (old === undefined) throw notFound(served.kind, name);
     const scale = wanted(scaleOf(old, target));
     const replicas = objectOf(scale.spec).replicas ?? 0;
-    if (!Number.isInteger(replicas) || (replicas as number) < 0) {
+    const isWrong = !Number.isInteger(replicas) || (replicas as number) < 0;
+    if (isWrong && served.kind.custom) {
+      throw invalidObject(served.kind, name, [invalid(paths.spec, replicas, 'should be a non-negative integer')]);
+    }
+    if (isWrong) {
       throw invalidObject(KIND, name, [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]);
     }
     const { uid, resourceVersion } = objectOf(scale.metadata);
