@@ -16,6 +16,7 @@ const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
 const GENERATED = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 /** Numbers of versions in the server's sentences. */
 const VERSIONS: readonly RegExp[] = [/(?<=, current: )\d+/, /(?<=too old resource version: \d+ \()\d+(?=\))/];
+const OBJECT_VERSION = /(?<=ResourceVersion in (?:the precondition|record) \()\d+/g;
 const A_DAY = 24 * 60 * 60 * 1000;
 
 type Fields = Readonly<Record<string, Json>>;
@@ -52,7 +53,7 @@ class Normaliser {
       const value = object[name] as Json;
       if (name === 'metadata' && isCollection && isFields(value)) result[name] = this.#listMetadata(value);
       else if (name === 'metadata' && isFields(value)) result[name] = this.#metadata(value);
-      else result[name] = this.value(value);
+      else result[this.#withoutUids(name)] = this.value(value);
     }
     return withSortedCauses(result);
   }
@@ -85,12 +86,16 @@ class Normaliser {
       return fraction === '' ? 'time' : `time with ${fraction.length - 1} digits`;
     }
     if (TOKEN.test(text)) return 'a signed token';
-    const withoutUids = text.replace(UID, (uid) => {
+    const known = this.#withoutUids(text).replace(OBJECT_VERSION, (one) => this.#versions.get(one) ?? one);
+    return VERSIONS.reduce((result, pattern) => result.replace(pattern, 'a version'), known);
+  }
+
+  #withoutUids(text: string): string {
+    return text.replace(UID, (uid) => {
       const known = this.#uids.get(uid) ?? `uid-${this.#uids.size + 1}`;
       this.#uids.set(uid, known);
       return known;
     });
-    return VERSIONS.reduce((result, pattern) => result.replace(pattern, 'a version'), withoutUids);
   }
 }
 

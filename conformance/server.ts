@@ -76,9 +76,16 @@ export async function startEmbedded(onError: (error: unknown) => void): Promise<
   });
 }
 
+interface Spec {
+  readonly group: string;
+  readonly scope: string;
+  readonly names: { readonly plural: string };
+  readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+}
+
 /** Creates a definition and waits until its kind is served, writes included. */
 async function define(wire: Wire, definition: Json): Promise<void> {
-  const { spec } = definition as { spec: { group: string; names: { plural: string }; versions: { name: string }[] } };
+  const { spec } = definition as unknown as { spec: Spec };
   const headers = { 'content-type': 'application/json' };
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
   const made = await wire.send({ method: 'POST', path, headers, body: JSON.stringify(definition) });
@@ -90,17 +97,19 @@ async function define(wire: Wire, definition: Json): Promise<void> {
     if (Date.now() > end) throw new Error(`${spec.names.plural}.${spec.group} is not established: ${text}`);
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
-  for (const { name } of spec.versions) await untilServed(wire, `/apis/${spec.group}/${name}/${spec.names.plural}`);
+  const within = spec.scope === 'Namespaced' ? '/namespaces/default' : '';
+  for (const { name, served } of spec.versions) {
+    if (served) await untilServed(wire, `/apis/${spec.group}/${name}${within}/${spec.names.plural}/nobody`);
+  }
 }
 
-/** The real server refuses writes of a new kind for a moment after it serves reads: 429, or 404. */
+/** The real server refuses a new kind for a moment, and answers 429 to writes for another one. */
 async function untilServed(wire: Wire, path: string): Promise<void> {
-  const headers = { 'content-type': 'application/json' };
   for (const end = Date.now() + WAIT_MS; Date.now() < end; ) {
-    const read = await wire.send({ method: 'GET', path });
-    // Nothing can be deleted by a name that none has; it is a write all the same.
-    const write = await wire.send({ method: 'DELETE', path: `${path}?fieldSelector=metadata.name%3D-`, headers });
-    if (read.code === 200 && write.code !== 429 && write.code !== 404) return;
+    // Nobody has that name; a server that looks for it serves the kind.
+    const { text } = await wire.send({ method: 'DELETE', path });
+    if (text.includes('nobody')) return;
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
+  throw new Error(`${path}: the kind is not served`);
 }

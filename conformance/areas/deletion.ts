@@ -78,7 +78,7 @@ export const deletionArea: Area = {
     aCase('the marks of a deletion cannot be changed', [
       post(maps, held('a', 'x.io/a')),
       remove(`${maps}/a`),
-      merge(`${maps}/a`, { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: 7 } }),
+      merge(`${maps}/a`, { metadata: { deletionTimestamp: null, deletionGracePeriodSeconds: 7 } }, { code: 422 }),
       merge(`${maps}/a`, { metadata: { deletionTimestamp: '2020-01-01T00:00:00Z' } }, { any: true }),
     ]),
     aCase('a finalizer of a built-in kind must be qualified', [

@@ -1,8 +1,9 @@
 /** All cases, in the order of the table. */
 import type { Area } from '../case.ts';
 import { applyArea } from './apply.ts';
+import { customArea } from './custom.ts';
 import { deletionArea } from './deletion.ts';
 import { patchArea } from './patch.ts';
 import { watchArea } from './watch.ts';
 
-export const areas: readonly Area[] = [watchArea, applyArea, patchArea, deletionArea];
+export const areas: readonly Area[] = [watchArea, applyArea, patchArea, deletionArea, customArea];
