@@ -144,6 +144,7 @@ const core: readonly Kind[] = [
     singular: 'endpoints',
     shortNames: ['ep'],
     registryPath: 'services/endpoints',
+    version: { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     createOnUpdate: true,
   }),
   builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] }),

@@ -79,6 +79,7 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
       })
       .sort((a, b) => compareVersionNames(a.name, b.name)),
     stored: `${plural}.${group}`,
+    storageVersion: textOf(storage.name),
     registryPath: `${group}/${plural}`,
     custom: true,
     nameRule: dnsSubdomain,

@@ -77,6 +77,8 @@ export interface Kind {
   readonly versions: readonly KindVersion[];
   /** The name of the store's resource. Kinds with the same one are views of the same objects. */
   readonly stored: string;
+  /** Default: the first version. */
+  readonly storageVersion?: string;
   /** Where etcd would have it; it appears in messages. */
   readonly registryPath: string;
   /** Custom objects carry kind and version in lists, and are written with their keys in order. */

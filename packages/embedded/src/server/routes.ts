@@ -22,7 +22,7 @@ import {
 } from '../status/refusal.ts';
 import { type WatchLimits, watchObjects } from '../watch/watch.ts';
 import type { WatchStream } from '../watch/stream.ts';
-import { answer, answerOutcome, answerStream, answerTexts, withWarning } from './answer.ts';
+import { answer, answerError, answerOutcome, answerStream, answerTexts, withWarning } from './answer.ts';
 
 export interface Routing {
   readonly context: Context;
@@ -49,10 +49,17 @@ export function header({ headers }: TransportRequest, name: string): string | un
 
 /** Whoever uses a version that is to go is told. */
 export async function carryOut(routing: Routing, call: Call): Promise<TransportResponse> {
-  const answered = await perform(routing, call);
   const { deprecationWarning } = call.target.served.version;
-  if (deprecationWarning === undefined || answered.status >= 400) return answered;
-  return withWarning(answered, deprecationWarning);
+  if (deprecationWarning === undefined) return perform(routing, call);
+  try {
+    return withWarning(await perform(routing, call), deprecationWarning);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return withWarning(
+      answerError(error, () => undefined),
+      deprecationWarning,
+    );
+  }
 }
 
 function perform(routing: Routing, call: Call): TransportResponse | Promise<TransportResponse> {
