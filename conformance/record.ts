@@ -95,7 +95,7 @@ class Recorder implements Recording, Disposable {
       });
     let reply = await send();
     for (const end = Date.now() + BACKGROUND_MS; call.until !== undefined && Date.now() < end; reply = await send()) {
-      if (reply.code === (call.code ?? 200) && reply.text.includes(this.#fill(call.until))) break;
+      if (reply.code === (call.code ?? 200) && tellsOf(reply).includes(this.#fill(call.until))) break;
       await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
     }
     this.#note(step, reply, call);
@@ -194,6 +194,8 @@ class Recorder implements Recording, Disposable {
     });
   }
 }
+
+const tellsOf = ({ text, headers }: Reply): string => `${text} ${headers.warning ?? ''}`;
 
 function contentType({ method, patch, body }: Call): Readonly<Record<string, string>> {
   if (body === undefined) return {};
