@@ -46,6 +46,7 @@ export interface Change extends Asker {
   readonly query?: Readonly<Record<string, string>>;
   readonly subresource?: string;
   readonly code?: number;
+  readonly any?: true;
   readonly save?: string;
 }
 

@@ -1,6 +1,7 @@
 /** Runs the steps of one case on one server and writes down what it answers. */
 import type { Json } from '@reeve/kube';
 import type { Asker, Call, Case, Change, Collect, Open, Step } from './case.ts';
+import { merged } from './merged.ts';
 import type { Server } from './server.ts';
 import { type Reply, Watch, type Wire } from './wire.ts';
 
@@ -64,11 +65,7 @@ class Recorder implements Recording, Disposable {
   }
 
   async prepare({ definition }: Case): Promise<void> {
-    const { ns } = this.#names;
-    const json = { 'content-type': 'application/json' };
-    const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: ns } });
-    const made = await this.#wire.send({ method: 'POST', path: '/api/v1/namespaces', headers: json, body });
-    if (made.code >= 300 && made.code !== 409) throw new Error(`namespace ${ns}: ${made.text}`);
+    await this.#server.namespace(this.#names.ns);
     if (definition !== undefined) await this.#server.define(this.#filled(definition));
   }
 
@@ -104,6 +101,7 @@ class Recorder implements Recording, Disposable {
   async #change({ change, path, subresource, ...asked }: Change): Promise<void> {
     const live = await this.#wire.send({ method: 'GET', path: this.#fill(path) });
     const whole = subresource === undefined ? path : `${path}/${subresource}`;
+    if (live.code >= 300) return this.#note(`PUT ${whole}`, live, asked);
     const changed = merged(JSON.parse(live.text) as Json, JSON.parse(this.#text(change)) as Json);
     const reply = await this.#wire.send({
       method: 'PUT',
@@ -249,14 +247,4 @@ function wanted(until: Collect['until'], fill: (text: string) => string): (event
 function take(events: readonly Event[], isWanted: (events: readonly Event[]) => boolean): number {
   for (let count = 1; count < events.length; count++) if (isWanted(events.slice(0, count))) return count;
   return events.length;
-}
-
-export function merged(target: Json, patch: Json): Json {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const base = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {};
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) delete base[name];
-    else base[name] = merged(base[name] ?? null, value as Json);
-  }
-  return base;
 }

@@ -1,5 +1,6 @@
 /** What is said at the end: differences one by one, then a table of counts. */
 import { shown } from './compare.ts';
+import type { FuzzResult } from './fuzz/fuzz.ts';
 import type { Outcome } from './suite.ts';
 
 interface Counts {
@@ -62,5 +63,15 @@ function tableOf(areas: ReadonlyMap<string, Counts>): readonly string[] {
     '|---|---|---|---|---|---|',
     ...[...areas].map(([area, counts]) => row(area, counts)),
     row('all', total),
+  ];
+}
+
+export function fuzzLines({ sequences, operations, codes, explained, different, seconds }: FuzzResult): readonly string[] {
+  const sorted = [...codes].sort(([a], [b]) => a - b).map(([code, count]) => `${code}: ${count}`);
+  const sum = [...explained.values()].reduce((total, count) => total + count, 0);
+  return [
+    `${sequences} random sequences of ${operations} operations in ${seconds.toFixed(0)} s (${(sequences / seconds).toFixed(0)} a second): ${sequences - sum - different.length} equal, ${sum} explained, ${different.length} different.`,
+    `Answers of the real server: ${sorted.join(', ')}.`,
+    ...[...explained].map(([why, count]) => `Explained, ${count}: ${why}.`),
   ];
 }

@@ -15,7 +15,7 @@ export class Server implements AsyncDisposable {
   readonly name: 'real' | 'embedded';
   readonly wire: Wire;
   readonly #stop: () => Promise<void>;
-  readonly #defined = new Map<string, Promise<void>>();
+  readonly #made = new Map<string, Promise<void>>();
 
   constructor(name: Server['name'], wire: Wire, stop: () => Promise<void>) {
     this.name = name;
@@ -26,8 +26,21 @@ export class Server implements AsyncDisposable {
   /** Creates a definition and waits until its kind is served. Cases may share one. */
   define(definition: Json): Promise<void> {
     const { metadata } = definition as { metadata: { name: string } };
-    const begun = this.#defined.get(metadata.name) ?? define(this.wire, definition);
-    this.#defined.set(metadata.name, begun);
+    return this.#once(metadata.name, () => define(this.wire, definition));
+  }
+
+  namespace(name: string): Promise<void> {
+    return this.#once(`namespace ${name}`, async () => {
+      const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      const headers = { 'content-type': 'application/json' };
+      const made = await this.wire.send({ method: 'POST', path: '/api/v1/namespaces', headers, body });
+      if (made.code >= 300) throw new Error(`namespace ${name}: ${made.text}`);
+    });
+  }
+
+  #once(name: string, make: () => Promise<void>): Promise<void> {
+    const begun = this.#made.get(name) ?? make();
+    this.#made.set(name, begun);
     return begun;
   }
 
