@@ -30,6 +30,7 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
       '@reeve/cli',
     ],
   },
+  conformance: { name: 'conformance', may: ['@reeve/kube', '@reeve/embedded', '@reeve/rig'] },
   checks: { name: 'checks', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
   examples: {
     name: 'examples',

@@ -12,6 +12,7 @@ import { ruleJson } from './rule.ts';
 
 const AUTHENTICATION = 'authentication.k8s.io';
 const AUTHORIZATION = 'authorization.k8s.io';
+const UNKNOWN = 'invalid bearer token';
 
 const review = (group: string, kind: string, namespaced = false): Kind =>
   builtin(group, { plural: `${kind.toLowerCase()}s`, kind, namespaced, verbs: ['create'] });
@@ -91,7 +92,7 @@ function reviewToken({ authentication, audiences }: ReviewPorts, asked: Draft): 
   const status: JsonObject =
     known.type === 'user'
       ? { authenticated: true, user: userInfo(known.user), audiences: [...known.audiences] }
-      : { user: {}, error: known.why };
+      : { user: {}, error: known.why === UNKNOWN ? UNKNOWN : `[${UNKNOWN}, ${known.why}]` };
   return { ...asked, status };
 }
 

@@ -33,7 +33,9 @@ export function compilePolicy(source: ValidatingAdmissionPolicy): CompiledPolicy
   const withAuthorizer = [...base, ['authorizer', AUTHORIZER], ['authorizer.requestResource', RESOURCE_CHECK]] as const;
   const fields = new Map<string, CelType>();
   const names = (list: readonly (readonly [string, CelType])[]): ReadonlyMap<string, CelType> =>
-    new Map([...list, ['variables', objectOf('kubernetes.variables', new Map(fields))]]);
+    variables.length === 0
+      ? new Map(list)
+      : new Map([...list, ['variables', objectOf('kubernetes.variables', new Map(fields))]]);
   const compiledVariables = new Map<string, Expression>();
   for (const { name, expression } of variables) {
     const compiled = compileExpression(expression, names(withAuthorizer));

@@ -1,4 +1,5 @@
 /** What is served, told to clients: groups, versions, resources. */
+import { createHash } from 'node:crypto';
 import { compareVersionNames } from '../kinds/custom.ts';
 import type { Kind, KindVersion } from '../kinds/kind.ts';
 import type { Registry } from '../kinds/registry.ts';
@@ -66,11 +67,20 @@ function resourcesOf(kind: Kind, version: KindVersion) {
       verbs: kind.verbs,
       ...(shortNames.length === 0 ? {} : { shortNames }),
       ...(categories.length === 0 ? {} : { categories }),
+      ...(kind.verbs.includes('get') ? { storageVersionHash: storageHash(kind) } : {}),
     },
     ...(version.status ? [below('status', ['get', 'patch', 'update'])] : []),
     ...(version.scale ? [{ ...below('scale', ['get', 'patch', 'update'], scale), kind: 'Scale' }] : []),
     ...(version.others ?? []).map((name) => below(name, ['update'])),
   ];
+}
+
+/** By it clients tell whether an object would be stored in another form than before. */
+function storageHash({ group, kind, stored, versions, storageVersion = versions[0]?.name }: Kind): string {
+  // Events of two groups are stored as those of one.
+  const storedGroup = stored.includes('.') ? group : '';
+  const text = `${storedGroup}/${storageVersion}/${kind}`;
+  return createHash('sha256').update(text).digest().subarray(0, 8).toString('base64');
 }
 
 /** The version of Kubernetes whose behaviour is served. */

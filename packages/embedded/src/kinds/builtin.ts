@@ -11,7 +11,9 @@ import {
   defaultSlice,
   defaultStorageClass,
   defaultVolume,
+  keepService,
   labelNamespace,
+  prepareService,
 } from './defaults/others.ts';
 import { admitPod, defaultPod, qosClass } from './defaults/pods.ts';
 import {
@@ -61,6 +63,7 @@ const core: readonly Kind[] = [
     version: { status: true, fields: ['status.phase'], others: ['finalize'] },
     nameRule: dnsLabel,
     returnsDeleted: true,
+    defaults: labelNamespace,
     prepareCreate(namespace) {
       namespace.status = { phase: 'Active' };
       defaultNamespace(namespace);
@@ -129,7 +132,11 @@ const core: readonly Kind[] = [
     createOnUpdate: true,
     returnsDeleted: true,
     defaults: defaultService,
-    prepareCreate: reset(() => ({ loadBalancer: {} })),
+    prepareCreate(service) {
+      service.status = { loadBalancer: {} };
+      prepareService(service);
+    },
+    prepareUpdate: keepService,
   }),
   builtin('', {
     plural: 'endpoints',
@@ -137,6 +144,7 @@ const core: readonly Kind[] = [
     singular: 'endpoints',
     shortNames: ['ep'],
     registryPath: 'services/endpoints',
+    version: { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     createOnUpdate: true,
   }),
   builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] }),

@@ -26,7 +26,11 @@ export const customResourceDefinitions: Kind = builtin(CRD_GROUP, {
   defaults: defaultDefinition,
   prepareCreate(crd, at) {
     const storage = versionsOf(crd).find((version) => version.storage === true);
-    crd.status = { conditions: [], acceptedNames: { plural: '', kind: '' }, storedVersions: [textOf(storage?.name)] };
+    crd.status = {
+      conditions: [],
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: storage === undefined ? [] : [textOf(storage.name)],
+    };
     accept(crd, at);
   },
   prepareUpdate(crd, _old, at) {
@@ -145,14 +149,15 @@ function validateDefinition(crd: Draft, old: Draft | undefined): readonly FieldE
   }
   errors.push(...validateVersions(crd), ...schemaErrors(crd, old), ...validateNames(objectOf(spec.names)));
   const name = textOf(crd.metadata.name);
-  if (name !== `${textOf(objectOf(spec.names).plural)}.${group}`) {
+  if (old === undefined && name !== `${textOf(objectOf(spec.names).plural)}.${group}`) {
     errors.unshift(invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   }
   if (textOf(objectOf(spec.conversion).strategy) !== 'None') {
     const detail = 'conversion webhooks are not served by this server; versions must accept each other’s objects';
     errors.push(invalid('spec.conversion.strategy', objectOf(spec.conversion).strategy ?? null, detail));
   }
-  if (old !== undefined) errors.push(...validateStored(crd), ...validateImmutable(spec, objectOf(old.spec)));
+  errors.push(...validateStored(crd), ...validateSelectable(crd));
+  if (old !== undefined) errors.push(...validateImmutable(spec, objectOf(old.spec)));
   return errors;
 }
 
@@ -204,7 +209,12 @@ function validateNames(names: JsonObject): readonly FieldError[] {
 function validateStored(crd: Draft): readonly FieldError[] {
   const stored = textsOf(objectOf(crd.status).storedVersions);
   const field = 'status.storedVersions';
-  if (stored.length === 0) return [invalid(field, stored, 'must have at least one stored version')];
+  // An empty list is none to Go.
+  if (stored.length === 0) return [invalid(field, null, 'must have at least one stored version')];
+  const storage = textOf(versionsOf(crd).findLast((version) => version.storage === true)?.name);
+  if (storage !== '' && !stored.includes(storage)) {
+    return [invalid(field, stored, `must have the storage version ${storage}`)];
+  }
   const names = versionsOf(crd).map(({ name }) => textOf(name));
   return stored.flatMap((name, index) =>
     names.includes(name)
@@ -216,6 +226,28 @@ function validateStored(crd: Draft): readonly FieldError[] {
             `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
           ),
         ],
+  );
+}
+
+/** Fields that can be selected are texts, numbers and flags of the schema. */
+function validateSelectable(crd: Draft): readonly FieldError[] {
+  const versions = versionsOf(crd);
+  const isShared = versions.every((one) => isSame(one.selectableFields, versions[0]?.selectableFields));
+  return versions.slice(0, isShared ? 1 : undefined).flatMap((version, index) =>
+    each(version, 'selectableFields').flatMap(({ jsonPath }, at) => {
+      const path = textOf(jsonPath);
+      const field = `spec.${isShared ? '' : `versions[${index}].`}selectableFields[${at}].jsonPath`;
+      const steps = path.split('.').slice(1);
+      const found = steps.reduce<JsonObject | undefined>(
+        (schema, step) => (schema === undefined ? undefined : maybe(objectOf(schema.properties), step)[0]),
+        objectOf(objectOf(version.schema).openAPIV3Schema),
+      );
+      if (found === undefined) return [invalid(field, path, 'is an invalid path: does not refer to a valid field')];
+      if (['string', 'integer', 'boolean'].includes(textOf(found.type))) return [];
+      const detail =
+        'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.';
+      return [invalid(field, path, detail)];
+    }),
   );
 }
 

@@ -1,12 +1,12 @@
 /** Kinds out of CustomResourceDefinitions. */
-import { type Draft, isObject, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { type Draft, isObject, isSame, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsSubdomain } from '../object/names.ts';
 import { isEstablished } from './crd.ts';
 import { CustomResourceSchema } from '../schema/custom-resource.ts';
 import type { JsonSchema } from '../schema/json-schema.ts';
 import { type CustomDefinition, customTypes, type StructuralSchema } from '../types/custom.ts';
 import { each, maybe } from './defaults/fill.ts';
-import type { Kind, KindVersion, ObjectRules } from './kind.ts';
+import type { Conversion, Kind, KindVersion, ObjectRules } from './kind.ts';
 
 /** Makes the rules of one version of a custom kind: schema, defaults, CEL. Undefined: anything goes. */
 export type CustomRules = (crd: Draft, version: string) => ObjectRules | undefined;
@@ -31,6 +31,7 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
   const plural = textOf(names.plural);
   if (!isEstablished(crd)) return undefined;
   const versions = each(spec, 'versions').filter(({ served }) => served === true);
+  const storage = each(spec, 'versions').find((version) => version.storage === true) ?? {};
   const definition: CustomDefinition = {
     group,
     kind: textOf(names.kind),
@@ -70,14 +71,15 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
                   selector: textOf(scale.labelSelectorPath) || undefined,
                 },
               }),
-          ...(version.deprecated === true ? { deprecated: true } : {}),
-          ...(textOf(version.deprecationWarning) === ''
+          ...(version.deprecated === true ? { deprecationWarning: deprecation(version, versions, group, names) } : {}),
+          ...(rules === undefined || isSame(schemaOf(version), schemaOf(storage))
             ? {}
-            : { deprecationWarning: textOf(version.deprecationWarning) }),
+            : { conversion: pruning(rules) }),
         };
       })
       .sort((a, b) => compareVersionNames(a.name, b.name)),
     stored: `${plural}.${group}`,
+    storageVersion: textOf(storage.name),
     registryPath: `${group}/${plural}`,
     custom: true,
     nameRule: dnsSubdomain,
@@ -90,6 +92,28 @@ export function customKind(crd: Draft, rulesOf: CustomRules): Kind | undefined {
     fieldProblem: (field) => `field label not supported: ${field}`,
     terminating: crd.metadata.deletionTimestamp !== undefined,
   };
+}
+
+/** What another version does not know, it does not show. */
+const pruning = (rules: ObjectRules): Conversion => ({
+  toStored: (object) => object,
+  fromStored(object) {
+    rules.decode(object);
+    return object;
+  },
+});
+
+function deprecation(version: JsonObject, all: readonly JsonObject[], group: string, names: JsonObject): string {
+  const told = textOf(version.deprecationWarning);
+  if (told !== '') return told;
+  const shown = (name: string): string => `${group}/${name} ${textOf(names.kind)}`;
+  const own = textOf(version.name);
+  const [better] = all
+    .filter(({ deprecated }) => deprecated !== true)
+    .map(({ name }) => textOf(name))
+    .filter((name) => compareVersionNames(name, own) < 0)
+    .sort(compareVersionNames);
+  return `${shown(own)} is deprecated${better === undefined ? '' : `; use ${shown(better)}`}`;
 }
 
 const hasStatus = (version: JsonObject): boolean => isObject(objectOf(version.subresources).status);

@@ -50,7 +50,7 @@ export interface KindVersion {
   /** Further subresources, as discovery shows them: `finalize`. */
   readonly others?: readonly string[];
   readonly conversion?: Conversion;
-  readonly deprecated?: boolean;
+  /** Told to whoever uses it. */
   readonly deprecationWarning?: string;
   /** What field selectors may name, besides name and namespace. */
   readonly fields: readonly string[];
@@ -77,6 +77,8 @@ export interface Kind {
   readonly versions: readonly KindVersion[];
   /** The name of the store's resource. Kinds with the same one are views of the same objects. */
   readonly stored: string;
+  /** Default: the first version. */
+  readonly storageVersion?: string;
   /** Where etcd would have it; it appears in messages. */
   readonly registryPath: string;
   /** Custom objects carry kind and version in lists, and are written with their keys in order. */

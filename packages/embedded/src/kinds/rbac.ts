@@ -1,4 +1,5 @@
 /** Roles and bindings: what is wrong with them. */
+import type { Json } from '@reeve/kube';
 import { type Draft, isObject, isSame, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsSubdomain, pathSegment } from '../object/names.ts';
 import { type FieldError, invalid, notSupported, required } from '../status/field-error.ts';
@@ -71,7 +72,7 @@ function bindingErrors(binding: Draft, old: Draft | undefined, kinds: readonly s
     ...each(binding, 'subjects').flatMap((one, index) => subjectErrors(one, isNamespaced, `subjects[${index}]`)),
   );
   if (old !== undefined && !isSame(old.roleRef, binding.roleRef)) {
-    errors.push(invalid('roleRef', binding.roleRef, 'cannot change roleRef'));
+    errors.push(invalid('roleRef', shownRef(objectOf(binding.roleRef)), 'cannot change roleRef'));
   }
   return errors;
 }
@@ -94,3 +95,11 @@ function subjectErrors(subject: JsonObject, isNamespaced: boolean, at: string): 
       return [...errors, notSupported(`${at}.kind`, textOf(subject.kind), ['ServiceAccount', 'User', 'Group'])];
   }
 }
+
+/** A struct of Go's, under the names that it has there. */
+const shownRef = ({ apiGroup = '', kind = '', name = '' }: JsonObject): ReadonlyMap<string, Json> =>
+  new Map([
+    ['APIGroup', apiGroup],
+    ['Kind', kind],
+    ['Name', name],
+  ]);

@@ -3,6 +3,7 @@ import { forbidden, type FieldError, invalid, required, tooLong } from '../statu
 import { badRequest } from '../status/refusal.ts';
 import { dnsLabel, labelValueProblems, type NameRule, qualifiedName } from './names.ts';
 import { isObject, isSame, type JsonObject, numberOf, objectOf, textOf, textsOf } from './draft.ts';
+import { ownerAsShown } from './owners.ts';
 
 const MOST_ANNOTATIONS = 256 * 1024;
 const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
@@ -37,11 +38,18 @@ const shapes: Readonly<Record<string, Shape>> = {
   managedFields: 'objects',
 };
 
+interface Owner {
+  readonly kind: { readonly kind: string; readonly custom: boolean };
+  readonly version: { readonly name: string };
+}
+
 /** Known fields only, empty ones left out as the server does; `unknown` gets the others' names. */
-export function readMetadata(value: unknown, kind: string, version: string, unknown: string[]): JsonObject {
+export function readMetadata(value: unknown, { kind, version }: Owner, unknown: string[]): JsonObject {
+  // Custom objects are read in two steps, of which the second does not know where it is.
+  const before = kind.custom ? '' : 'metadata.';
   const refuse = (type: string, field: string, wanted: string): never => {
     throw badRequest(
-      `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${type} into Go struct field ObjectMeta.${field} of type ${wanted}`,
+      `${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: json: cannot unmarshal ${type} into Go struct field ObjectMeta.${field} of type ${wanted}`,
     );
   };
   if (value === undefined || value === null) return {};
@@ -51,7 +59,7 @@ export function readMetadata(value: unknown, kind: string, version: string, unkn
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined) unknown.push(`metadata.${field}`);
     else if (given === null) continue;
-    else if (!hasShape(given, shape)) refuse(...wrongPart(given, shape, `metadata.${field}`));
+    else if (!hasShape(given, shape)) refuse(...wrongPart(given, shape, `${before}${field}`));
     else if (given !== '' && !isEmpty(given))
       metadata[field] = shape === 'map' ? withoutNulls(given as JsonObject) : given;
   }
@@ -148,14 +156,14 @@ function validateOwners(metadata: JsonObject): readonly FieldError[] {
       if (textOf(owner[part]) === '') errors.push(invalid(`${field}.${part}`, '', detail));
     }
     if (owner.apiVersion === 'v1' && owner.kind === 'Event') {
-      errors.push(invalid(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
+      errors.push(invalid(field, ownerAsShown(owner), '/v1, Kind=Event is disallowed from being an owner'));
     }
     if (owner.controller !== true) continue;
     const name = `${textOf(owner.kind)}/${textOf(owner.name)}`;
     if (controller === undefined) controller = name;
     else {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.push(invalid(field, metadata.ownerReferences, detail));
+      errors.push(invalid(field, owners.map(ownerAsShown), detail));
     }
   }
   return errors;
@@ -169,6 +177,18 @@ export function validateFinalizerNames(metadata: JsonObject): readonly FieldErro
       ? []
       : [invalid(`metadata.finalizers[${index}]`, one, detail)],
   );
+}
+
+/** Custom kinds take them, with a warning when they are new. */
+export function finalizerWarnings(metadata: JsonObject, old: JsonObject): readonly string[] {
+  const before = textsOf(old.finalizers);
+  const added = [...new Set(textsOf(metadata.finalizers))].filter((one) => !before.includes(one)).sort();
+  return added
+    .filter((one) => !one.includes('/') && !STANDARD_FINALIZERS.includes(one))
+    .map(
+      (one) =>
+        `metadata.finalizers: ${JSON.stringify(one)}: prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`,
+    );
 }
 
 function validateFinalizers(metadata: JsonObject): readonly FieldError[] {

@@ -1,5 +1,7 @@
 /** POST: a new object. */
 import { bodyOf, copyOf, type Draft, draftOf, textOf } from '../object/draft.ts';
+import { finalizerWarnings } from '../object/metadata.ts';
+import { dedupeOwners } from '../object/owners.ts';
 import { alreadyExists, forbiddenRequest, generateNameConflict, notFound, Refusal } from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
@@ -69,10 +71,12 @@ async function store(
 /** A new object, ready to be stored under whatever revision it gets. */
 export function newEntry(context: Context, target: Target, decoded: Decoded, options: WriteOptions) {
   const { kind, version } = target.served;
+  const twice = dedupeOwners(decoded.object, decoded.isPatched === true);
   settleNewMetadata(decoded.object.metadata, context, kind);
   const ready = prepareNew(decoded, target, context, options);
   const { dryRun } = options;
-  const warnings = context.admit?.({ operation: 'CREATE', target, object: ready, dryRun }) ?? [];
+  const told = context.admit?.({ operation: 'CREATE', target, object: ready, dryRun }) ?? [];
+  const warnings = [...twice, ...told, ...(kind.custom ? finalizerWarnings(ready.metadata, {}) : [])];
   const stored = version.conversion?.toStored(ready) ?? ready;
   const note = factsOf(target.served, stored);
   const at = (revision: number) => ({ body: bodyOf(stored, dryRun ? '' : String(revision)), note });

@@ -29,6 +29,8 @@ export interface Decoded {
   readonly complaints?: readonly string[];
   /** Its managed fields are settled already: it comes from apply. */
   readonly isApplied?: boolean;
+  /** It is what a patch made, not what a client sent. */
+  readonly isPatched?: boolean;
 }
 
 export function decodeObject(text: string, served: Served): Decoded {
@@ -37,12 +39,12 @@ export function decodeObject(text: string, served: Served): Decoded {
 
 /** Of an apply: it has its defaults, which belong to nobody. */
 export function decodeApplied(value: Json, served: Served): Decoded {
-  return { ...checkedObject(value, served), isApplied: true };
+  return { ...checkedObject(value, served), isApplied: true, isPatched: true };
 }
 
 /** The same for what is JSON already: the result of a patch. */
 export function decodeValue(value: Json, served: Served): Decoded {
-  return completed(checkedObject(value, served), served);
+  return { ...completed(checkedObject(value, served), served), isPatched: true };
 }
 
 const NO_KIND = "couldn't get version/kind; json parse error: ";
@@ -83,7 +85,9 @@ export function completed({ object, unknown }: Decoded, { kind, version }: Serve
   if (fit?.problem !== undefined) throw undecodable(kind.kind, version.name, fit.problem);
   kind.defaults?.(object);
   const decoding = version.rules?.decode(object);
-  if (decoding?.error !== undefined) throw badRequest(`${decoding.error.field}: ${decoding.error.message}`);
+  if (decoding?.error !== undefined) {
+    throw undecodable(kind.kind, version.name, `${decoding.error.field}: ${decoding.error.message}`);
+  }
   return {
     object: types.shaped(object) as Draft,
     unknown: [...unknown, ...(fit?.unknown ?? []), ...(decoding?.unknown ?? [])],
@@ -98,7 +102,7 @@ function checkedObject(value: Json, served: Served, text = ''): Decoded {
   const givenVersion = textOf(value.apiVersion);
   if (kind.custom) {
     if (givenKind === '') throw unrecognized(`Object 'Kind' is missing in '${text}'`, text, served);
-    if (givenVersion !== '' && givenVersion !== apiVersion) {
+    if (givenVersion !== apiVersion) {
       const problem = `the API version in the data (${givenVersion}) does not match the expected API version (${apiVersion})`;
       throw badRequest(problem);
     }
@@ -109,7 +113,7 @@ function checkedObject(value: Json, served: Served, text = ''): Decoded {
     }
   } else refuseOther(givenKind || kind.kind, givenVersion || apiVersion, served);
   const unknown: string[] = [];
-  const metadata = readMetadata(value.metadata, kind.kind, version.name, unknown);
+  const metadata = readMetadata(value.metadata, served, unknown);
   // An empty list of managed fields is a wish to forget them, which custom kinds cannot have.
   const { managedFields } = objectOf(value.metadata);
   if (!kind.custom && Array.isArray(managedFields) && managedFields.length === 0) metadata.managedFields = [];

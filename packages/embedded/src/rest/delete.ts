@@ -1,5 +1,6 @@
 /** DELETE: at once, or marked for those who still have to let go of it. */
 import {
+  at,
   bodyOf,
   type Draft,
   isObject,
@@ -68,7 +69,27 @@ function fromBody(text: string): JsonObject {
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(version)} in scheme "pkg/runtime/scheme.go:111"`,
     );
   }
+  for (const [field, type] of Object.entries(TYPES)) refuseOtherType(at(value, field), field, type);
   return value;
+}
+
+/** What Go says when a field is of another sort: whoever deletes under a condition must not delete without it. */
+const TYPES: Readonly<Record<string, string>> = {
+  gracePeriodSeconds: 'int64',
+  orphanDependents: 'bool',
+  propagationPolicy: 'v1.DeletionPropagation',
+  dryRun: '[]string',
+  preconditions: 'v1.Preconditions',
+  'preconditions.uid': 'types.UID',
+  'preconditions.resourceVersion': 'string',
+};
+
+function refuseOtherType(value: unknown, field: string, type: string): void {
+  if (value === undefined || value === null) return;
+  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  const wanted = { int64: 'number', bool: 'bool', '[]string': 'array', 'v1.Preconditions': 'object' }[type] ?? 'string';
+  if (found === wanted) return;
+  throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`);
 }
 
 function fromQuery(query: URLSearchParams): JsonObject {

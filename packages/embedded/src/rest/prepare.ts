@@ -52,9 +52,10 @@ export function settleNewMetadata(metadata: JsonObject, context: Context, kind: 
 export function prepareNew(decoded: Decoded, target: Target, context: Context, options: WriteOptions): Draft {
   const { kind, version } = target.served;
   const { object } = decoded;
-  if (kind.custom && version.status) delete object.status;
-  kind.prepareCreate?.(object, circumstances(context, ''));
+  // Before the server adds anything of its own: that belongs to nobody.
   const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
+  if (kind.custom && version.status) delete ready.status;
+  kind.prepareCreate?.(ready, circumstances(context, ''));
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
     ...(kind.custom ? [] : validateFinalizerNames(ready.metadata)),
@@ -145,7 +146,7 @@ function withoutMetadata({ apiVersion: _version, kind: _kind, metadata: _metadat
 
 /** Unknown fields are an error, a warning or nothing, as the client asked. */
 export function judgeUnknown(
-  { unknown, complaints = [] }: Decoded,
+  { unknown, complaints = [], isPatched = false }: Decoded,
   { served }: Target,
   { fieldValidation }: WriteOptions,
 ): readonly string[] {
@@ -154,7 +155,7 @@ export function judgeUnknown(
   if (fieldValidation === 'Warn') return texts;
   const { kind, version } = served;
   const problem = `strict decoding error: ${texts.join(', ')}`;
-  throw kind.custom ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
+  throw kind.custom && isPatched ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
 }
 
 function refuseInvalid(object: Draft, kind: Kind, errors: readonly FieldError[]): void {

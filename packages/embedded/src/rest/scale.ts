@@ -64,7 +64,8 @@ async function write(
     if (old === undefined) throw notFound(served.kind, name);
     const scale = wanted(scaleOf(old, target));
     const replicas = objectOf(scale.spec).replicas ?? 0;
-    if (!Number.isInteger(replicas) || (replicas as number) < 0) {
+    const isWrong = !Number.isInteger(replicas) || (replicas as number) < 0;
+    if (isWrong && !served.kind.custom) {
       throw invalidObject(KIND, name, [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]);
     }
     const { uid, resourceVersion } = objectOf(scale.metadata);
@@ -72,6 +73,11 @@ async function write(
     if (textOf(uid) !== '') object.metadata.uid = textOf(uid);
     if (textOf(resourceVersion) !== '') object.metadata.resourceVersion = textOf(resourceVersion);
     setAt(object, paths.spec, replicas);
+    if (isWrong) {
+      const errors = served.version.rules?.validateUpdate(object, old) ?? [];
+      const error = invalid(paths.spec, replicas, 'should be a non-negative integer');
+      throw invalidObject(served.kind, name, [error, ...errors]);
+    }
     return { object, unknown: [] };
   };
   const { text, ...changed } = await changeObject(context, target, parentOf, options, false);

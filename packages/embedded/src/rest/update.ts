@@ -11,6 +11,8 @@ import {
   textOf,
   textsOf,
 } from '../object/draft.ts';
+import { finalizerWarnings } from '../object/metadata.ts';
+import { dedupeOwners } from '../object/owners.ts';
 import { invalid } from '../status/field-error.ts';
 import { badRequest, invalidObject, modifiedSince, notFound, Refusal, refusalOf } from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
@@ -117,9 +119,11 @@ export async function changeObject(
     options.check?.(decoded.object, old);
     const warnings = judgeUnknown(decoded, target, options);
     refuseStale(decoded.object, old, target);
+    const twice = dedupeOwners(decoded.object, decoded.isPatched === true);
     const object = prepareChanged(decoded, old, target, context, options);
     const more = context.admit?.({ operation: 'UPDATE', target, object, old, dryRun: options.dryRun }) ?? [];
-    return write(object, old, [...warnings, ...more], revision);
+    const added = served.kind.custom ? finalizerWarnings(object.metadata, old.metadata) : [];
+    return write(object, old, [...warnings, ...twice, ...more, ...added], revision);
   };
 
   const write = (object: Draft, old: Draft, warnings: readonly string[], revision: number): Decision => {

@@ -1,7 +1,7 @@
 /** How objects are shown: whole, or their metadata only. Texts for answers, lists and watches are made here. */
 import { INITIAL_EVENTS_END, stringifyJson } from '@reeve/kube';
 import type { Served } from '../kinds/registry.ts';
-import { bodyOf, draftOf } from '../object/draft.ts';
+import { bodyOf, draftOf, type JsonObject } from '../object/draft.ts';
 import type { Entry, StoreEvent } from '../store/entry.ts';
 import { bodyFor, textFor } from './present.ts';
 import type { Page } from './read.ts';
@@ -74,8 +74,11 @@ export function bookmarkLine({ served, metadataOnly }: View, revision: number, i
     resourceVersion: String(revision),
     ...(isInitialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {}),
   };
-  const opening = metadataOnly ? PARTIAL : served.prefix;
-  return Buffer.from(lineText('BOOKMARK', `${opening}"metadata":${JSON.stringify(metadata)}}`));
+  if (metadataOnly) return Buffer.from(lineText('BOOKMARK', `${PARTIAL}"metadata":${JSON.stringify(metadata)}}`));
+  const { kind, version, prefix } = served;
+  // An object with nothing in it, which of some kinds is something.
+  const { apiVersion: _version, kind: _kind, ...empty }: JsonObject = kind.custom ? {} : version.types.shaped({});
+  return Buffer.from(lineText('BOOKMARK', prefix + stringifyJson({ ...empty, metadata }).slice(1)));
 }
 
 export const errorLine = (status: object): Buffer => Buffer.from(lineText('ERROR', JSON.stringify(status)));

@@ -72,13 +72,13 @@ function coerceFields(
     } else if (value === null) {
       delete object[name];
     } else if (typeof kind === 'object') {
-      if (!Array.isArray(value)) return mismatch(value, type, name, 'list');
+      if (!Array.isArray(value)) return mismatch(value, 'list', type, name);
       for (const [at, item] of value.entries()) {
-        if (!isObject(item)) return mismatch(item, type, name, 'object');
+        if (!isObject(item)) return mismatch(item, 'object', type, name);
         const problem = coerceFields(item, kind, index(place, at), 'OwnerReference', removed);
         if (problem !== undefined) return problem;
       }
-    } else if (!fits(value, kind)) return mismatch(value, type, name, kind);
+    } else if (!fits(value, kind)) return mismatch(...wrongPart(value, kind), type, name);
   }
   return undefined;
 }
@@ -108,7 +108,19 @@ const goTypes: Readonly<Record<string, string>> = {
   list: '[]v1.OwnerReference',
 };
 
-function mismatch(value: unknown, type: string, name: string, kind: string): string {
+/** Go complains of the value within a map or list. */
+function wrongPart(value: unknown, kind: Exclude<FieldKind, Fields>): readonly [unknown, string] {
+  const parts =
+    kind === 'strings' && Array.isArray(value)
+      ? value
+      : kind === 'string-map' && isObject(value)
+        ? Object.values(value)
+        : [];
+  const wrong = (parts as readonly unknown[]).find((one) => typeof one !== 'string');
+  return wrong === undefined ? [value, kind] : [wrong, 'string'];
+}
+
+function mismatch(value: unknown, kind: string, type: string, name: string): string {
   const given = Array.isArray(value)
     ? 'array'
     : isObject(value)
@@ -146,8 +158,9 @@ export function coerceEmbedded(
       if (!isObject(inner)) {
         return invalid(place, inner, 'json: cannot unmarshal value into Go value of type v1.ObjectMeta');
       }
+      const given = { ...inner };
       const { removed: unknown, problem } = coerceMetadata(inner);
-      if (problem !== undefined) return invalid(place, inner, problem);
+      if (problem !== undefined) return invalid(place, given, problem);
       append(
         removed,
         unknown.map((field) => `${place}.${field}`),

@@ -22,6 +22,11 @@ export function answerOutcome({ code, text, warnings }: Outcome): TransportRespo
   return answer(code, text, more);
 }
 
+export function withWarning({ headers: sent, ...rest }: TransportResponse, text: string): TransportResponse {
+  const others = sent.warning === undefined ? '' : `, ${String(sent.warning)}`;
+  return { ...rest, headers: { ...sent, warning: `${warningText(text)}${others}` } };
+}
+
 /** RFC 7234; a header holds no line breaks and no characters beyond Latin-1. */
 function warningText(text: string): string {
   return `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, '?').slice(0, 256))}`;

@@ -12,10 +12,17 @@ import { patchScale, readScale, replaceScale } from '../rest/scale.ts';
 import { applyObject, patchObject, type PatchType, replaceObject } from '../rest/update.ts';
 import { listTexts, viewText } from '../rest/view.ts';
 import { forbidden, required } from '../status/field-error.ts';
-import { badRequest, invalidOptions, methodNotAllowed, Refusal, unsupportedMediaType } from '../status/refusal.ts';
+import {
+  badRequest,
+  invalidOptions,
+  methodNotAllowed,
+  notFound,
+  Refusal,
+  unsupportedMediaType,
+} from '../status/refusal.ts';
 import { type WatchLimits, watchObjects } from '../watch/watch.ts';
 import type { WatchStream } from '../watch/stream.ts';
-import { answer, answerOutcome, answerStream, answerTexts } from './answer.ts';
+import { answer, answerError, answerOutcome, answerStream, answerTexts, withWarning } from './answer.ts';
 
 export interface Routing {
   readonly context: Context;
@@ -40,7 +47,22 @@ export function header({ headers }: TransportRequest, name: string): string | un
   return typeof value === 'string' ? value : value?.[0];
 }
 
-export function carryOut(routing: Routing, call: Call): TransportResponse | Promise<TransportResponse> {
+/** Whoever uses a version that is to go is told. */
+export async function carryOut(routing: Routing, call: Call): Promise<TransportResponse> {
+  const { deprecationWarning } = call.target.served.version;
+  if (deprecationWarning === undefined) return perform(routing, call);
+  try {
+    return withWarning(await perform(routing, call), deprecationWarning);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return withWarning(
+      answerError(error, () => undefined),
+      deprecationWarning,
+    );
+  }
+}
+
+function perform(routing: Routing, call: Call): TransportResponse | Promise<TransportResponse> {
   const { served, subresource } = call.target;
   if (subresource !== '') return onSubresource(routing, call);
   if (!(served.kind.verbs as readonly string[]).includes(call.verb)) throw methodNotAllowed();
@@ -73,6 +95,8 @@ function onSubresource(routing: Routing, call: Call): TransportResponse | Promis
     (subresource === 'status' && version.status) ||
     (subresource === 'scale' && version.scale !== undefined) ||
     version.others?.includes(subresource) === true;
+  // Of custom objects the server looks for one of that name.
+  if (!isServed && kind.custom) throw notFound(kind, target.name);
   if (!isServed) {
     const message = `the server could not find the requested resource: ${kind.plural}/${subresource} is not served`;
     throw new Refusal(404, 'NotFound', message, {});

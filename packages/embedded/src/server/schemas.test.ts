@@ -47,8 +47,11 @@ test('defaults are filled in, unknown fields dropped, warned of or refused', asy
   const made = await of(widgets).create(widget({ size: 1 }));
   assert.deepEqual(made.spec, { size: 1, colour: 'grey' });
   const strict = await refused(of(widgets).create({ ...widget({ size: 1, huge: { a: 1 } }), extra: 1 } as AnyObject));
-  assert.equal(strict.message, 'strict decoding error: unknown field "extra", unknown field "spec.huge"');
-  const body = { kind: 'Widget', metadata: { name: 'x' }, spec: { size: 1, huge: 1 } };
+  assert.equal(
+    strict.message,
+    'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "extra", unknown field "spec.huge"',
+  );
+  const body = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'x' }, spec: { size: 1, huge: 1 } };
   const warned = await request('POST', '/apis/example.com/v1/namespaces/default/widgets', body);
   assert.deepEqual([warned.status, warned.headers.warning], [201, '299 - "unknown field \\"spec.huge\\""']);
   assert.deepEqual(warned.json.spec, { size: 1, colour: 'grey' });

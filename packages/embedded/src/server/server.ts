@@ -123,7 +123,7 @@ export class ApiServer {
       if (named.type === 'other' && HEALTH.some((one) => path === one || path.startsWith(`${one}/`))) {
         return {
           ...answer(this.#isClosed ? 503 : 200, this.#isClosed ? 'stopping' : 'ok'),
-          headers: { 'content-type': 'text/plain' },
+          headers: { 'content-type': 'text/plain; charset=utf-8' },
         };
       }
       const user = await identify();

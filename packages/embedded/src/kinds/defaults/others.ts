@@ -4,7 +4,6 @@ import { each, fill, fillText, maybe, within } from './fill.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
-/** Addresses are not given here: who runs services knows what he can give. */
 export function defaultService(service: Draft): void {
   const spec = within(service, 'spec');
   fillText(spec, { sessionAffinity: 'None', type: 'ClusterIP' });
@@ -14,14 +13,30 @@ export function defaultService(service: Draft): void {
   }
   const type = textOf(spec.type);
   if (type === 'NodePort' || type === 'LoadBalancer') fillText(spec, { externalTrafficPolicy: 'Cluster' });
-  if (type !== 'ExternalName') {
+  if (type !== 'ExternalName') fillText(spec, { internalTrafficPolicy: 'Cluster' });
+  if (type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true });
+}
+
+/** What a new service gets besides its defaults. Addresses are not given: who runs services knows what he can give. */
+export function prepareService(service: Draft): void {
+  const spec = within(service, 'spec');
+  if (spec.type !== 'ExternalName') {
     // A headless service without a selector may have addresses of both families: somebody else writes them.
     const isOpen = spec.clusterIP === 'None' && spec.selector === undefined;
-    fillText(spec, { internalTrafficPolicy: 'Cluster', ipFamilyPolicy: isOpen ? 'RequireDualStack' : 'SingleStack' });
+    fillText(spec, { ipFamilyPolicy: isOpen ? 'RequireDualStack' : 'SingleStack' });
     fill(spec, { ipFamilies: isOpen ? ['IPv4', 'IPv6'] : ['IPv4'] });
   }
-  if (type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true });
   if (spec.clusterIP === 'None') fill(spec, { clusterIPs: ['None'] });
+}
+
+/** What a service has, it keeps, unless told otherwise. */
+export function keepService(service: Draft, old: Draft): void {
+  const spec = within(service, 'spec');
+  const before = objectOf(old.spec);
+  if (spec.type === 'ExternalName' || before.type === 'ExternalName') return prepareService(service);
+  for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+    if (!spec[field] && before[field] !== undefined) spec[field] = before[field];
+  }
 }
 
 /** What came as text is stored as base64, and never sent back as text. */
@@ -46,7 +61,9 @@ export function defaultNamespace(namespace: Draft): void {
   if (!finalizers.includes('kubernetes')) spec.finalizers = [...finalizers, 'kubernetes'];
 }
 
+/** One whose name is still to be made has to wait for it. */
 export function labelNamespace(namespace: Draft): void {
+  if (textOf(namespace.metadata.name) === '') return;
   within(namespace.metadata, 'labels')['kubernetes.io/metadata.name'] = textOf(namespace.metadata.name);
 }
 

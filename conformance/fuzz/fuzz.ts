@@ -1,0 +1,107 @@
+/** Many random sequences on both servers; what differs is made as short as it can be. */
+import type { Case } from '../case.ts';
+import { differences, type Difference, shown } from '../compare.ts';
+import { normalised } from '../normal.ts';
+import { type Names, record } from '../record.ts';
+import type { Servers } from '../suite.ts';
+import { sequence } from './generate.ts';
+import { known } from './known.ts';
+
+export interface FuzzOptions {
+  readonly sequences: number;
+  readonly seed: number;
+  /** Only sequences about this kind. */
+  readonly kind?: string;
+  readonly onProgress?: (line: string) => void;
+}
+
+export interface FuzzResult {
+  readonly sequences: number;
+  readonly operations: number;
+  /** Answers of the real server, by code. */
+  readonly codes: ReadonlyMap<number, number>;
+  /** How many sequences differed in a known way only, by why. */
+  readonly explained: ReadonlyMap<string, number>;
+  /** As texts: the shortest sequence, and where the servers differ. */
+  readonly different: readonly string[];
+  readonly seconds: number;
+}
+
+const AT_ONCE = 24;
+const NAMESPACES = 16;
+/** More would not be read. */
+const MOST_SHRUNK = 20;
+const EVERY = 1_000;
+
+export async function fuzz(servers: Servers, options: FuzzOptions): Promise<FuzzResult> {
+  const started = performance.now();
+  const codes = new Map<number, number>();
+  const explained = new Map<string, number>();
+  const different: string[] = [];
+  let begun = 0;
+  let ended = 0;
+  let operations = 0;
+  const work = async (): Promise<void> => {
+    while (begun < options.sequences) {
+      const seed = options.seed + begun++;
+      const one = sequence(seed, options.kind);
+      const seen = await compared(one, servers, namesOf(String(seed)));
+      operations += one.steps.length - 1;
+      for (const code of seen.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
+      const why = seen.found.length === 0 ? undefined : known(one, seen.found);
+      if (why !== undefined) explained.set(why, (explained.get(why) ?? 0) + 1);
+      else if (seen.found.length > 0) {
+        const text = different.length < MOST_SHRUNK ? await shortest(one, seed, servers) : one.name;
+        different.push(text);
+        options.onProgress?.(text);
+      }
+      if (++ended % EVERY === 0) options.onProgress?.(progress(ended, different.length, performance.now() - started));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return { sequences: ended, operations, codes, explained, different, seconds: (performance.now() - started) / 1000 };
+}
+
+const progress = (ended: number, different: number, ms: number): string =>
+  `${ended} sequences, ${different} different, ${((ended / ms) * 1000).toFixed(0)} a second`;
+
+function namesOf(id: string): Names {
+  const room = [...id].reduce((sum, char) => sum + char.charCodeAt(0), 0) % NAMESPACES;
+  return { id: `f-${id}`, ns: `fuzz-${room}`, group: 'example.com' };
+}
+
+interface Seen {
+  readonly found: readonly Difference[];
+  readonly codes: readonly number[];
+}
+
+async function compared(one: Case, { real, embedded }: Servers, names: Names): Promise<Seen> {
+  const [reals, ours] = await Promise.all([record(one, real, names), record(one, embedded, names)]);
+  const now = Date.now();
+  return {
+    found: differences([...normalised(reals.recorded, now)], [...normalised(ours.recorded, now)]),
+    codes: reals.recorded.flatMap(({ code }) => (code === undefined ? [] : [code])),
+  };
+}
+
+/** Takes steps away as long as the rest still differs. */
+async function shortest(one: Case, seed: number, servers: Servers): Promise<string> {
+  let best = one;
+  let found: readonly Difference[] = [];
+  let attempt = 0;
+  const differs = async (steps: Case['steps']): Promise<boolean> => {
+    const tried = { ...one, steps };
+    const { found: now } = await compared(tried, servers, namesOf(`${seed}-${attempt++}`));
+    if (now.length === 0 || known(tried, now) !== undefined) return false;
+    found = now;
+    return true;
+  };
+  if (!(await differs(best.steps))) return `${one.name}: differed once and not again`;
+  for (let at = best.steps.length - 1; at >= 0; at--) {
+    const fewer = best.steps.filter((_, index) => index !== at);
+    if (fewer.length > 0 && (await differs(fewer))) best = { ...best, steps: fewer };
+  }
+  await differs(best.steps);
+  const steps = best.steps.map((step) => `  ${JSON.stringify(step)}`);
+  return [best.name, ...steps, ...found.slice(0, 6).map(shown)].join('\n');
+}

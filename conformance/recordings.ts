@@ -1,0 +1,14 @@
+/** What one server answers, printed: for a look at a case. */
+import { normalised } from './normal.ts';
+import { record } from './record.ts';
+import type { Server } from './server.ts';
+import { namesOf, type Selected } from './suite.ts';
+
+export async function printRecordings(selected: readonly Selected[], server: Server): Promise<void> {
+  for (const [index, { area, one }] of selected.entries()) {
+    const { recorded, surprises } = await record(one, server, namesOf(area, index));
+    console.log(`${area}: ${one.name}`);
+    for (const step of normalised(recorded, Date.now())) console.log(`  ${JSON.stringify(step)}`);
+    for (const surprise of surprises) console.log(`  not as the case says: ${surprise}`);
+  }
+}
