@@ -29,6 +29,8 @@ function sleeper(clock: Clock): Clock {
 
 const stop = new AbortController();
 process.on('SIGTERM', () => stop.abort());
+// Whoever started us is gone, however it ended.
+process.stdin.once('end', () => process.exit(1)).resume();
 const clock = sight === 'blind' ? sleeper(systemPorts.clock) : systemPorts.clock;
 const say = (what: string) => process.stdout.write(`${what}\n`);
 const manager = new Manager(

@@ -60,8 +60,13 @@ export class PauseWorld implements AsyncDisposable {
     ] as const) {
       world.#start(identity, [user.kubeconfig, identity, rule, fenced ? sight : 'blind']);
     }
-    await until('the first writes', () => world.judge.count > 20, PATIENCE);
-    return world;
+    try {
+      await until('the first writes', () => world.judge.count > 20, PATIENCE);
+      return world;
+    } catch (error) {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** How often writes were refused after a process was resumed, by who refused them: the client, the server. */
@@ -105,8 +110,8 @@ export class PauseWorld implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#children.values()) {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
       if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGKILL');
       await ended;
     }
@@ -116,7 +121,7 @@ export class PauseWorld implements AsyncDisposable {
 
   #start(identity: string, args: readonly string[]): void {
     const program = fileURLToPath(new URL('./child.ts', import.meta.url));
-    const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#children.set(identity, child);
     let text = '';
     child.stdout.on('data', (chunk: Buffer) => {
