@@ -9,16 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type RoundResult, World } from './embedded/world.ts';
+import { generator } from './lib/random.ts';
 import { writeResult } from './result.ts';
-
-/** A small generator of its own: a proof must be repeatable by its seed, as far as a kill can be. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 export default async function embeddedKill(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({

@@ -2,6 +2,7 @@
 import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsLabel } from '../object/names.ts';
 import { customResourceDefinitions } from './crd.ts';
+import { configMapErrors, secretErrors } from './data-size.ts';
 import {
   defaultEvent,
   defaultNamespace,
@@ -147,8 +148,14 @@ const core: readonly Kind[] = [
     version: { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     createOnUpdate: true,
   }),
-  builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] }),
-  builtin('', { plural: 'secrets', kind: 'Secret', version: { fields: ['type'] }, defaults: defaultSecret }),
+  builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'], validate: configMapErrors }),
+  builtin('', {
+    plural: 'secrets',
+    kind: 'Secret',
+    version: { fields: ['type'] },
+    defaults: defaultSecret,
+    validate: secretErrors,
+  }),
   builtin('', { plural: 'serviceaccounts', kind: 'ServiceAccount', shortNames: ['sa'], returnsDeleted: true }),
   builtin('', {
     plural: 'persistentvolumes',

@@ -69,6 +69,41 @@ test('an object that exists, or a name that is none, is refused in the server’
   );
 });
 
+test('config maps and secrets hold a megabyte of values and no more, in the words of the real server', async () => {
+  const { of } = await openServer();
+  const secrets = resource({ group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true });
+  const most = 1024 * 1024;
+  const text = 'Too long: may not be more than 1048576 bytes';
+  const refusals: readonly (readonly [() => Promise<unknown>, string])[] = [
+    [() => of(configMaps).create({ metadata: { name: 'a' }, data: { x: 'y'.repeat(most + 1) } }), `[]: ${text}`],
+    [
+      () =>
+        of(configMaps).create({
+          metadata: { name: 'a' },
+          data: { x: 'ü' },
+          binaryData: { y: Buffer.alloc(most - 1).toString('base64') },
+        }),
+      `[]: ${text}`,
+    ],
+    [
+      () =>
+        of(secrets).create({
+          metadata: { name: 'a' },
+          data: { x: Buffer.alloc(most + 1).toString('base64') },
+        } as never),
+      `data: ${text}`,
+    ],
+  ];
+  for (const [act, problem] of refusals) {
+    const { code, message } = await refused(act());
+    assert.equal(code, 422);
+    assert.ok(message?.endsWith(problem), message);
+  }
+  const made = await of(configMaps).create({ metadata: { name: 'a' }, data: { x: 'y'.repeat(most) } });
+  const longer = { ...made, data: { x: 'y'.repeat(most + 1) } };
+  assert.equal((await refused(of(configMaps).update(longer))).code, 422);
+});
+
 test('a name is generated, and thrown again when it is taken', async () => {
   const { of, store } = await openServer({ random: { next: () => 0 } });
   const first = await of(configMaps).create({ metadata: { generateName: 'a-' } });

@@ -300,6 +300,7 @@ test('the API of a member as one value: CRD with rules, and rights that end at t
     policy?.spec.validations.map(({ message }) => message),
     [
       'this token is not bound to a pod: it could be anybody’s',
+      'only agents of this namespace write here',
       'an agent writes the status of its member and nothing else of it',
       'this is the member of another pod',
       'this is the lease of another member',

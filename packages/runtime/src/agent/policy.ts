@@ -41,7 +41,14 @@ export function memberWritePolicy(account = AGENT_ACCOUNT): readonly Manifest[] 
             reason: 'Forbidden',
           },
           {
-            expression: "!variables.isMember || (request.operation == 'UPDATE' && request.subResource == 'status')",
+            // A lease is known by its name alone, and pods of another namespace may have the same.
+            expression: `request.userInfo.username == 'system:serviceaccount:' + request.namespace + ':${account}'`,
+            message: 'only agents of this namespace write here',
+            reason: 'Forbidden',
+          },
+          {
+            expression:
+              "!variables.isMember || (request.operation == 'UPDATE' && has(request.subResource) && request.subResource == 'status')",
             message: 'an agent writes the status of its member and nothing else of it',
             reason: 'Forbidden',
           },

@@ -1,48 +1,16 @@
 /** The reflector on a real kube-apiserver that has no time: it answers 429 to whatever is too much. */
 import assert from 'node:assert/strict';
-import { after, before, it, type TestContext } from 'node:test';
-import { connect, isKubeError, resource, systemKubePorts } from '@reeve/kube';
+import { after, before, it } from 'node:test';
 import { type Kube, startKube, until } from '@reeve/rig';
-import { reflecting, type Thing } from './real-testing.ts';
-
-const maps = resource<Thing>({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
+import { maps } from './kinds-testing.ts';
+import { reflecting } from './real-testing.ts';
+import { BUSY, storm } from './storm-testing.ts';
 
 let kube: Kube;
 before(async () => {
-  // Without fair queues a server refuses at once what is beyond its limit, for every client alike.
-  const limits = ['--max-requests-inflight=1', '--max-mutating-requests-inflight=1'];
-  kube = await startKube({ apiserverArguments: ['--enable-priority-and-fairness=false', ...limits] });
+  kube = await startKube({ apiserverArguments: BUSY });
 });
 after(() => kube?.stop());
-
-/** Keeps the server's only place taken, as well as it can. */
-function storm(
-  t: TestContext,
-  namespace: string,
-  file: string,
-): { readonly refused: () => number; end(): Promise<void> } {
-  let isOver = false;
-  let refused = 0;
-  const running = (async () => {
-    using connection = await connect(systemKubePorts(), { file, retries: 0, maxSockets: 8 });
-    const all = connection.client.resource(maps, namespace);
-    const worker = async () => {
-      while (!isOver) {
-        await all.list().catch((error: unknown) => {
-          if (!isKubeError(error, 'KUBE_TOO_MANY_REQUESTS')) throw error;
-          refused++;
-        });
-      }
-    };
-    await Promise.all(Array.from({ length: 8 }, worker));
-  })();
-  const end = async () => {
-    isOver = true;
-    await running;
-  };
-  t.after(end);
-  return { refused: () => refused, end };
-}
 
 it('429 storm: writes that are refused are repeated, the reflector neither lists again nor loses anything', async (t) => {
   await kube.kubectl(['create', 'namespace', 'busy']);

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import {
   type Connection,
   connect,
@@ -40,10 +39,15 @@ export interface Scene {
   readonly told: string[];
   /** Not through the relay: for writes, and for the truth. */
   readonly direct: ResourceClient<Thing>;
-  /** Waits until the cache holds exactly what a fresh list says. */
-  equalsServer(): Promise<void>;
+  /** Waits until the cache holds exactly what a fresh list says. Default 20 s. */
+  equalsServer(timeoutMs?: number): Promise<void>;
   /** Ends the reflector and proves that nothing is left open. */
   end(): Promise<void>;
+}
+
+/** What a test is to a scene: something that ends, and tells. */
+export interface Endings {
+  after(work: () => Promise<void>): void;
 }
 
 export interface SceneOptions {
@@ -58,7 +62,7 @@ export interface SceneOptions {
 }
 
 export async function reflecting(
-  t: TestContext,
+  t: Endings,
   kube: Kube,
   kind: Kind<Thing>,
   { watches, namespace, streams = true, speed = QUICK, kubeconfig = kube.kubeconfig }: SceneOptions,
@@ -85,6 +89,7 @@ export async function reflecting(
   const running = (async () => {
     for await (const event of reflector.events(stop.signal)) judge.hear(event);
   })();
+  running.catch(() => undefined); // told by `end`, which waits for it
   const direct = straight.client.resource(kind, namespace);
   let ended: Promise<void> | undefined;
   const end = async () => {
@@ -100,14 +105,17 @@ export async function reflecting(
     cache,
     told: judge.told,
     direct,
-    async equalsServer() {
-      let differs = '';
-      await until('the cache equals a fresh list', async () => {
+    async equalsServer(timeoutMs = 20_000) {
+      let seen: { readonly fresh: readonly string[]; readonly held: readonly string[] } | undefined;
+      const isEqual = async () => {
         const fresh = versions((await direct.listAll()).items);
         const held = versions(cache.values() as Iterable<Thing>);
-        differs = `${held.join()} is not ${fresh.join()}`;
+        seen = { fresh, held };
         return held.join() === fresh.join();
-      }).catch((error: unknown) => assert.fail(`${String(error)}: ${differs}, ${JSON.stringify(reflector.state)}`));
+      };
+      await until('the cache equals a fresh list', isEqual, { timeoutMs }).catch((error: unknown) =>
+        assert.fail(`${String(error)}: ${seen && difference(seen)}, ${JSON.stringify(reflector.state)}`),
+      );
       assert.deepEqual(
         judge.present(),
         versions(cache.values() as Iterable<Thing>),
@@ -130,6 +138,15 @@ async function closed(relay: Relay, ...connections: readonly Connection[]): Prom
 
 const versions = (objects: Iterable<Thing>): readonly string[] =>
   [...objects].map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`).sort();
+
+/** The first few on either side: there may be 100,000. */
+function difference({ held, fresh }: { readonly held: readonly string[]; readonly fresh: readonly string[] }): string {
+  const only = (these: readonly string[], those: readonly string[]) => {
+    const known = new Set(those);
+    return these.filter((one) => !known.has(one)).slice(0, 20);
+  };
+  return `only the cache has [${only(held, fresh).join()}], only the server has [${only(fresh, held).join()}]`;
+}
 
 /** Holds every event against those before it. */
 class Judge {

@@ -1,21 +1,13 @@
 /** The reflector and its cache on a real kube-apiserver, through everything that breaks a watch. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { connect, isKubeError, resource, systemKubePorts } from '@reeve/kube';
+import { connect, isKubeError, systemKubePorts } from '@reeve/kube';
 import { type Kube, startKube, until } from '@reeve/rig';
-import { churn, QUICK, reflecting, type Thing } from './real-testing.ts';
+import { definition, maps, things } from './kinds-testing.ts';
+import { churn, QUICK, reflecting } from './real-testing.ts';
 
 /** Where lists are counted: its patience is 15 s then, and a server that has no time for a moment costs no list. */
 const UNHURRIED = 5;
-
-const maps = resource<Thing>({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
-const things = resource<Thing>({
-  group: 'test.reeve.dev',
-  version: 'v1',
-  plural: 'things',
-  kind: 'Thing',
-  namespaced: true,
-});
 
 let kube: Kube;
 before(async () => {
@@ -27,25 +19,6 @@ async function namespaceOf(name: string): Promise<string> {
   await kube.kubectl(['create', 'namespace', name]);
   return name;
 }
-
-const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'things.test.reeve.dev' },
-  spec: {
-    group: 'test.reeve.dev',
-    scope: 'Namespaced',
-    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
 
 for (const watches of ['http1', 'http2'] as const) {
   describe(`watches over ${watches}`, () => {
