@@ -1,4 +1,6 @@
 /** @packageDocumentation How tests, proofs and benchmarks get real servers. Loopback only; nothing here is published. */
+export { cached } from './binaries/cache.ts';
+export { builtFromGo, type GoBuild } from './binaries/go-build.ts';
 export { redisCli, redisServer, valkeyCli, valkeyServer } from './binaries/find.ts';
 export { type Program, runProgram } from './binaries/program.ts';
 export { type Finished, run, runOrThrow } from './binaries/run.ts';
@@ -41,6 +43,8 @@ export { type Server, startServer, startServers } from './servers/server.ts';
 export { type Certificates, makeCertificates } from './servers/tls.ts';
 export { until } from './servers/until.ts';
 export { keySlot, tagForSlot } from './slot.ts';
+export { ETCD_VERSION, KUBE_VERSION } from './kube/build.ts';
+export { Authority, kubeconfigText } from './kube/pki.ts';
 export { type Kube, type KubeOptions, type KubeUser, startKube } from './kube/kube.ts';
 export { type Relay, startRelay } from './kube/relay.ts';
 export { type Latency, startTraffic, type Traffic, type TrafficOptions, type TrafficResult } from './traffic.ts';

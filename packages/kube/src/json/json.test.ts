@@ -84,7 +84,7 @@ test('a document in which any key is repeated is refused', () => {
 });
 
 test('a key is what its text says, whatever was parsed before', () => {
-  // V8 takes the second for the first; see hasBackslashInKey.
+  // V8 takes the second for the first; see countKeys.
   assert.deepEqual(parseJson(String.raw`{"a":null,"\\":1}`), { a: null, '\\': 1 });
   assert.deepEqual(parseJson(String.raw`{"a":null,"\"":1}`), { a: null, '"': 1 });
 });
