@@ -145,6 +145,9 @@ async function lostQuorum(world: World): Promise<Figures> {
   await world.moreTraffic(200);
   // The dead come back and find that they are replicas now.
   await Promise.all(dead.map((server) => server.restart()));
+  await until('they follow', async () => !(await Promise.all(dead.map(isPrimary))).includes(true));
+  // Who was left to be promoted shares a host with another primary.
+  await world.reeve(entry, 'failover', '--spread');
   return world.end(servers, { replicasPerPrimary: 1 });
 }
 
