@@ -1,8 +1,10 @@
 /** The built-in kinds that are served, as a table. docs/served.md is made from it. */
-import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { type Draft, isSame, type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsLabel } from '../object/names.ts';
+import { type FieldError, forbidden } from '../status/field-error.ts';
 import { customResourceDefinitions } from './crd.ts';
 import {
+  defaultEndpoints,
   defaultEvent,
   defaultNamespace,
   defaultPriorityClass,
@@ -45,6 +47,14 @@ const EVENT_FIELDS = [
   'source',
   'type',
 ];
+
+/** Who says that his data shall not change is taken at his word. */
+function keptData(object: Draft, old: Draft | undefined, fields: readonly string[]): readonly FieldError[] {
+  if (old?.immutable !== true) return [];
+  const changed = fields.filter((field) => !isSame(object[field], old[field]));
+  const all = object.immutable === true ? changed : ['immutable', ...changed];
+  return all.map((field) => forbidden(field, 'field is immutable when `immutable` is set'));
+}
 
 /** What a client says of the status of a new object is dropped. */
 const reset =
@@ -144,11 +154,23 @@ const core: readonly Kind[] = [
     singular: 'endpoints',
     shortNames: ['ep'],
     registryPath: 'services/endpoints',
+    defaults: defaultEndpoints,
     version: { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     createOnUpdate: true,
   }),
-  builtin('', { plural: 'configmaps', kind: 'ConfigMap', shortNames: ['cm'] }),
-  builtin('', { plural: 'secrets', kind: 'Secret', version: { fields: ['type'] }, defaults: defaultSecret }),
+  builtin('', {
+    plural: 'configmaps',
+    kind: 'ConfigMap',
+    shortNames: ['cm'],
+    validate: (map, old) => keptData(map, old, ['data', 'binaryData']),
+  }),
+  builtin('', {
+    plural: 'secrets',
+    kind: 'Secret',
+    version: { fields: ['type'] },
+    defaults: defaultSecret,
+    validate: (secret, old) => keptData(secret, old, ['data']),
+  }),
   builtin('', { plural: 'serviceaccounts', kind: 'ServiceAccount', shortNames: ['sa'], returnsDeleted: true }),
   builtin('', {
     plural: 'persistentvolumes',
