@@ -66,7 +66,7 @@ const progress = (ended: number, different: number, ms: number): string =>
   `${ended} sequences, ${different} different, ${((ended / ms) * 1000).toFixed(0)} a second`;
 
 function namesOf(id: string): Names {
-  const room = [...id].reduce((sum, char) => sum + char.charCodeAt(0), 0) % NAMESPACES;
+  const room = Number.parseInt(id, 10) % NAMESPACES;
   return { id: `f-${id}`, ns: `fuzz-${room}`, group: 'example.com' };
 }
 

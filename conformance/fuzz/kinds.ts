@@ -97,7 +97,7 @@ const container = (random: Random, name: string): Fields => ({
       ports: () =>
         random.keyed(
           () => ({ containerPort: 80 + random.below(2), ...random.fields({ protocol: () => 'TCP' }, 0.5) }),
-          ({ containerPort }) => String(containerPort),
+          ({ containerPort }) => `${containerPort as number}`,
         ),
       resources: () => random.fields({ requests: () => ({ cpu: random.pick(['1', '1000m', '500m']) }) }, 0.7),
     },
