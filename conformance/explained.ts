@@ -27,6 +27,15 @@ const noProtection = because(
   'by design',
   'the finalizer that protects volumes needs a controller that takes it away; there is none',
 );
+const noTaint = because('by design', 'a new node is not tainted: nobody would take the taint away');
+const otherStrictness = because(
+  'not there yet',
+  'a strict patch with unknown fields is refused with 400, as a creation is; the real server says 422 and shows the object',
+);
+const fewerTypes = because(
+  'by design',
+  'YAML and protobuf are not served, so that the lists of media types are shorter',
+);
 const plainNotFound = because(
   'by design',
   'paths that lead nowhere are answered with a Status; the real server sends a text',
@@ -102,6 +111,20 @@ export const explanations: readonly Explanation[] = [
     '1.body.metadata.managedFields',
     '3.body.status',
   ),
+  ...noProtection('objects', 'defaults: a claim', '*.body.metadata.finalizers'),
+  ...noProtection('objects', 'defaults: a volume', '*.body.metadata.finalizers'),
+  ...noTaint('objects', 'defaults: a node', '*.body.spec.taints'),
+  ...otherStrictness('objects', 'fields that nobody knows', '3.code', '3.body'),
+  ...fewerTypes(
+    'objects',
+    'media types',
+    '0.body.message',
+    '1.body.details',
+    '1.body.message',
+    '4.body.details',
+    '4.body.message',
+  ),
+  ...plainNotFound('objects', 'discovery', '3.body', '3.contentType'),
   ...ownVersion('access', 'everybody may look at what there is', '0.body'),
   ...nobodysReview('access', 'reviews of oneself', '*.body.metadata.managedFields'),
   ...nobodysReview('access', 'reviews of somebody', '*.body.metadata.managedFields'),

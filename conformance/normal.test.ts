@@ -68,8 +68,5 @@ test('differences name their way; a row explains what lies below it and nothing 
   const row = (field: string): Explanation => ({ area: '', case: '', field, why: '', kind: 'by design' });
   const rows = [row('a.b'), row('x')];
   const { unexplained, rows: used } = judged(found, rows);
-  assert.deepEqual(
-    [unexplained.map(({ field }) => field), used],
-    [['c', 'd'], [rows[0]]],
-  );
+  assert.deepEqual([unexplained.map(({ field }) => field), used], [['c', 'd'], [rows[0]]]);
 });

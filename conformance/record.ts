@@ -212,9 +212,13 @@ function heads(headers: Reply['headers']): Heads {
   };
 }
 
+/** A fraction, an exponent, or many digits. */
+const UNUSUAL = /[\d][.eE][\d+-]|\d{16}|-0/;
+
 /** Numbers that are not written as this machine would write them stay texts: nothing of an answer is lost. */
 function parsed(text: string): { readonly body: Json; readonly isJson: boolean } {
   try {
+    if (!UNUSUAL.test(text)) return { body: JSON.parse(text) as Json, isJson: true };
     const reviver = (_: string, value: unknown, { source }: { source?: string } = {}): unknown =>
       typeof value === 'number' && source !== undefined && source !== String(value) ? `number ${source}` : value;
     return { body: JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]) as Json, isJson: true };

@@ -66,7 +66,14 @@ function tableOf(areas: ReadonlyMap<string, Counts>): readonly string[] {
   ];
 }
 
-export function fuzzLines({ sequences, operations, codes, explained, different, seconds }: FuzzResult): readonly string[] {
+export function fuzzLines({
+  sequences,
+  operations,
+  codes,
+  explained,
+  different,
+  seconds,
+}: FuzzResult): readonly string[] {
   const sorted = [...codes].sort(([a], [b]) => a - b).map(([code, count]) => `${code}: ${count}`);
   const sum = [...explained.values()].reduce((total, count) => total + count, 0);
   return [

@@ -1,13 +1,13 @@
 /** The two servers, alike from outside: TLS on loopback, an administrator, RBAC. */
-import { generateKeyPairSync } from 'node:crypto';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { AccessControl, ApiServer, listen, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
-import { type Json, systemKubePorts } from '@reeve/kube';
-import { makeCertificates, startKube } from '@reeve/rig';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Json } from '@reeve/kube';
+import { startKube } from '@reeve/rig';
 import { Wire } from './wire.ts';
 
 const ADMINISTRATOR = { name: 'root', groups: ['system:masters'] };
-const ISSUER = 'https://kubernetes.default.svc';
 const WAIT_MS = 30_000;
 const AGAIN_MS = 50;
 
@@ -61,31 +61,19 @@ export async function startReal(): Promise<Server> {
   return new Server('real', new Wire({ url: kube.url, ca, cert, key }), () => kube.stop());
 }
 
+/** In a process of its own, so that it and whoever asks do not wait for each other. */
 export async function startEmbedded(onError: (error: unknown) => void): Promise<Server> {
-  const { clock, random } = systemKubePorts();
-  const store = await Store.open({ journal: memoryJournal(), clock });
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const token = 'token-of-the-administrator';
-  const access = new AccessControl({
-    store,
-    clock,
-    random,
-    keys: [signingKey(privateKey) as SigningKey],
-    issuer: ISSUER,
-    tokens: [{ token, user: ADMINISTRATOR }],
-    // As the real server is by default.
-    anonymous: true,
-  });
-  const server = await ApiServer.open({ store, clock, random, access, onError });
-  await access.install(server.transport(), onError);
-  const { ca, cert, key } = await makeCertificates();
-  const handle: Parameters<typeof listen>[0]['handle'] = (request, certificate) => server.handle(request, certificate);
-  const listener = await listen({ handle, tls: { cert, key }, onError });
-  return new Server('embedded', new Wire({ url: listener.url.origin, ca, token }), async () => {
-    server.close();
-    access[Symbol.dispose]();
-    await listener.close();
-    await store.close();
+  const { name, groups } = ADMINISTRATOR;
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'embedded-child.ts'), token, name, ...groups]);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => onError(new Error(text)));
+  const { value } = await createInterface(child.stdout)[Symbol.asyncIterator]().next();
+  if (value === undefined) throw new Error('the embedded server did not start');
+  const { url, ca } = JSON.parse(value as string) as { url: string; ca: string };
+  return new Server('embedded', new Wire({ url, ca, token }), async () => {
+    child.stdin.end();
+    await ended;
   });
 }
 

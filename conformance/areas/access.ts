@@ -222,7 +222,7 @@ const accessCases: readonly Case[] = [
     ),
     post(
       `${AUTHORIZATION}/selfsubjectaccessreviews`,
-      { spec: { nonResourceAttributes: { path: '/version', verb: 'get' } } },
+      { spec: { nonResourceAttributes: { path: '/none', verb: 'get' } } },
       ann,
     ),
     post(`${AUTHORIZATION}/selfsubjectaccessreviews`, { spec: {} }, { ...ann, code: 422 }),

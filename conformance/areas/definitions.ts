@@ -28,7 +28,7 @@ const version = (name: string, more: { [key: string]: Json } = {}): Json => ({
   ...more,
 });
 /** Served from then on: reads tell. */
-const established: Step = get(GADGET_DEFINITION, { code: 200, until: 'the initial names have been accepted' });
+const established: Step = get(GADGET_DEFINITION, { code: 200, until: '"reason":"InitialNamesAccepted"' });
 
 export const definitionCases: readonly Case[] = [
   refused('a schema without a type', { properties: { spec: { type: 'object' } } }),

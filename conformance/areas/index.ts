@@ -4,7 +4,16 @@ import { accessArea } from './access.ts';
 import { applyArea } from './apply.ts';
 import { customArea } from './custom.ts';
 import { deletionArea } from './deletion.ts';
+import { objectsArea } from './objects.ts';
 import { patchArea } from './patch.ts';
 import { watchArea } from './watch.ts';
 
-export const areas: readonly Area[] = [watchArea, applyArea, patchArea, deletionArea, customArea, accessArea];
+export const areas: readonly Area[] = [
+  watchArea,
+  applyArea,
+  patchArea,
+  deletionArea,
+  customArea,
+  accessArea,
+  objectsArea,
+];

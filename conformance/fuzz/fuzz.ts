@@ -51,7 +51,7 @@ export async function fuzz(servers: Servers, options: FuzzOptions): Promise<Fuzz
       const why = seen.found.length === 0 ? undefined : known(one, seen.found);
       if (why !== undefined) explained.set(why, (explained.get(why) ?? 0) + 1);
       else if (seen.found.length > 0) {
-        const text = different.length < MOST_SHRUNK ? await shortest(one, seed, servers) : one.name;
+        const text = different.length < MOST_SHRUNK ? await shortest(one, seed, servers, seen.found) : one.name;
         different.push(text);
         options.onProgress?.(text);
       }
@@ -66,7 +66,7 @@ const progress = (ended: number, different: number, ms: number): string =>
   `${ended} sequences, ${different} different, ${((ended / ms) * 1000).toFixed(0)} a second`;
 
 function namesOf(id: string): Names {
-  const room = [...id].reduce((sum, char) => sum + char.charCodeAt(0), 0) % NAMESPACES;
+  const room = Number.parseInt(id, 10) % NAMESPACES;
   return { id: `f-${id}`, ns: `fuzz-${room}`, group: 'example.com' };
 }
 
@@ -85,9 +85,9 @@ async function compared(one: Case, { real, embedded }: Servers, names: Names): P
 }
 
 /** Takes steps away as long as the rest still differs. */
-async function shortest(one: Case, seed: number, servers: Servers): Promise<string> {
+async function shortest(one: Case, seed: number, servers: Servers, first: readonly Difference[]): Promise<string> {
   let best = one;
-  let found: readonly Difference[] = [];
+  let found = first;
   let attempt = 0;
   const differs = async (steps: Case['steps']): Promise<boolean> => {
     const tried = { ...one, steps };
@@ -96,7 +96,9 @@ async function shortest(one: Case, seed: number, servers: Servers): Promise<stri
     found = now;
     return true;
   };
-  if (!(await differs(best.steps))) return `${one.name}: differed once and not again`;
+  if (!(await differs(best.steps))) {
+    return [`${one.name}: differed once and not again`, ...first.slice(0, 6).map(shown)].join('\n');
+  }
   for (let at = best.steps.length - 1; at >= 0; at--) {
     const fewer = best.steps.filter((_, index) => index !== at);
     if (fewer.length > 0 && (await differs(fewer))) best = { ...best, steps: fewer };

@@ -50,10 +50,11 @@ function operation(random: Random, kind: FuzzKind): Step {
     return apply(by, target, applied, { ...options, ...force });
   }
   if (roll < 0.62) {
-    const change = withNulls(random, content(random, kind, viaStatus));
+    const change = withNulls(random, content(random, kind, viaStatus), kind.custom);
     return { change, path, any: true, query, ...(viaStatus ? { subresource: 'status' } : {}) };
   }
-  if (roll < 0.74) return patch('merge', target, withNulls(random, content(random, kind, viaStatus)), options);
+  if (roll < 0.74)
+    return patch('merge', target, withNulls(random, content(random, kind, viaStatus), kind.custom), options);
   if (roll < 0.8 && !kind.custom) return patch('strategic', target, content(random, kind, viaStatus), options);
   if (roll < 0.88) return patch('json', target, jsonSteps(random, kind, viaStatus), options);
   if (roll < 0.94) return remove(path, deletion(random), { any: true });
@@ -67,13 +68,14 @@ function content(random: Random, kind: FuzzKind, viaStatus: boolean): Fields {
   return { ...own, ...status };
 }
 
-/** Parts become null: they shall go. Of built-in kinds only what may be missing: labels and data. */
-function withNulls(random: Random, value: Fields): Fields {
+/** Parts become null: they shall go. */
+function withNulls(random: Random, value: Fields, isCustom: boolean): Fields {
   const names = ['labels', 'annotations', 'finalizers', 'data', 'text', 'settings', 'tags', 'items', 'nested', 'phase'];
   const entries = Object.entries(value).map(([name, one]): [string, Json] => {
     if (names.includes(name) && random.chance(0.25)) return [name, null];
     const isMap = typeof one === 'object' && one !== null && !Array.isArray(one);
-    return [name, isMap ? withNulls(random, one as Fields) : one];
+    // Below the spec of a built-in kind something is always required.
+    return [name, isMap && (isCustom || name === 'metadata') ? withNulls(random, one as Fields, isCustom) : one];
   });
   return Object.fromEntries(entries);
 }

@@ -73,8 +73,7 @@ function thingSpec(random: Random): Fields {
       numbers: () => [...new Set(random.some(digit))],
       words: () => random.some(word),
       shapes: () => random.some(() => random.fields({ kind: word, size: digit }, 0.6)),
-      ports: () =>
-        random.keyed(port, ({ port: one, protocol = 'TCP' }) => `${one as number}/${protocol as string}`),
+      ports: () => random.keyed(port, ({ port: one, protocol = 'TCP' }) => `${one as number}/${protocol as string}`),
       items: () => random.keyed(item, ({ name }) => name as string),
       groups: () => random.map(() => random.words()),
       rows: () => random.map(() => random.fields({ left: word, right: word }, 0.6)),
@@ -89,15 +88,18 @@ const container = (random: Random, name: string): Fields => ({
   image: `image-${random.word()}`,
   ...random.fields(
     {
-      env: () => random.keyed(() => ({ name: random.word(), value: random.word() }), ({ name: one }) => one as string),
+      env: () =>
+        random.keyed(
+          () => ({ name: random.word(), value: random.word() }),
+          ({ name: one }) => one as string,
+        ),
       args: () => random.some(text(random)),
       ports: () =>
         random.keyed(
           () => ({ containerPort: 80 + random.below(2), ...random.fields({ protocol: () => 'TCP' }, 0.5) }),
-          ({ containerPort }) => String(containerPort),
+          ({ containerPort }) => `${containerPort as number}`,
         ),
-      resources: () =>
-        random.fields({ requests: () => ({ cpu: random.pick(['1', '1000m', '500m']) }) }, 0.7),
+      resources: () => random.fields({ requests: () => ({ cpu: random.pick(['1', '1000m', '500m']) }) }, 0.7),
     },
     0.3,
   ),
@@ -138,7 +140,10 @@ export const kinds: readonly FuzzKind[] = [
     content: (random) => ({
       metadata: metadata(random),
       ...random.fields(
-        { data: () => random.map(text(random)), binaryData: () => ({ [`b-${random.word()}`]: random.pick(['aGk=', 'eA==']) }) },
+        {
+          data: () => random.map(text(random)),
+          binaryData: () => ({ [`b-${random.word()}`]: random.pick(['aGk=', 'eA==']) }),
+        },
         0.6,
       ),
     }),
@@ -149,7 +154,7 @@ export const kinds: readonly FuzzKind[] = [
     collection: '/api/v1/namespaces/<ns>/services',
     custom: false,
     weight: 2,
-    base: () => ({ spec: { clusterIP: 'None', ports: [{ name: 'base', port: 1 }] } }),
+    base: () => ({ spec: { clusterIP: 'None', selector: { app: 'x' }, ports: [{ name: 'base', port: 1 }] } }),
     content: (random) => ({
       metadata: metadata(random),
       spec: random.fields(

@@ -113,7 +113,10 @@ test('a token for others is not for us', async () => {
   assert.equal((await review(['vault', 'x'])).json.status.authenticated, true);
   const { status } = (await review()).json;
   assert.equal(status.authenticated, undefined);
-  assert.match(status.error ?? '', /^\[invalid bearer token, token audiences \["vault"\] is invalid for the target audiences \["https:/);
+  assert.match(
+    status.error ?? '',
+    /^\[invalid bearer token, token audiences \["vault"\] is invalid for the target audiences \["https:/,
+  );
 });
 
 for (const [kind, create, path] of [

@@ -2,8 +2,9 @@
 import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsLabel } from '../object/names.ts';
 import { customResourceDefinitions } from './crd.ts';
-import { configMapErrors, secretErrors } from './data-size.ts';
+import { configMapErrors, secretErrors } from './data-rules.ts';
 import {
+  defaultEndpoints,
   defaultEvent,
   defaultNamespace,
   defaultPriorityClass,
@@ -145,6 +146,7 @@ const core: readonly Kind[] = [
     singular: 'endpoints',
     shortNames: ['ep'],
     registryPath: 'services/endpoints',
+    defaults: defaultEndpoints,
     version: { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     createOnUpdate: true,
   }),

@@ -21,6 +21,8 @@ export interface ScalePaths {
 export interface ObjectRules {
   /** Prunes and defaults in place. Doing it twice changes nothing. */
   decode(object: JsonObject): Decoding;
+  /** Defaults alone, in place. Without it, objects that are applied are decoded. */
+  fill?(object: JsonObject): void;
   /** What is wrong with a new object. Its metadata is checked by the server. */
   validate(object: JsonObject): readonly FieldError[];
   validateUpdate(object: JsonObject, old: JsonObject): readonly FieldError[];

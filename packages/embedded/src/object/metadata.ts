@@ -47,13 +47,13 @@ interface Owner {
 export function readMetadata(value: unknown, { kind, version }: Owner, unknown: string[]): JsonObject {
   // Custom objects are read in two steps, of which the second does not know where it is.
   const before = kind.custom ? '' : 'metadata.';
-  const refuse = (type: string, field: string, wanted: string): never => {
+  const refuse = (type: string, field: string, wanted: string, struct = 'ObjectMeta'): never => {
     throw badRequest(
-      `${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: json: cannot unmarshal ${type} into Go struct field ObjectMeta.${field} of type ${wanted}`,
+      `${kind.kind} in version "${version.name}" cannot be handled as a ${kind.kind}: json: cannot unmarshal ${type} into Go struct field ${struct}.${field} of type ${wanted}`,
     );
   };
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) return refuse(goKind(value), 'metadata', 'v1.ObjectMeta');
+  if (!isObject(value)) return refuse(goKind(value), 'metadata', 'v1.ObjectMeta', kind.kind);
   const metadata: JsonObject = {};
   for (const [field, given] of Object.entries(value)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyObject, resource } from '@reeve/kube';
-import { namespaces, openServer, pods } from '../server/server-testing.ts';
+import { configMaps, namespaces, openServer, pods } from '../server/server-testing.ts';
 
 const services = resource({ group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true });
 
@@ -45,4 +45,24 @@ test('a service does not own its families, and keeps them when an update leaves 
     [changed.spec.ipFamilies, changed.spec.ipFamilyPolicy, changed.spec.clusterIPs],
     [['IPv4'], 'SingleStack', ['None']],
   );
+});
+
+test('immutable data stays, endpoints have a protocol, and a list of no metadata is null', async () => {
+  const { of, request } = await openServer();
+  await of(configMaps).create({ metadata: { name: 'a' }, data: { k: '1' }, immutable: true } as AnyObject);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const path = '/api/v1/namespaces/default/configmaps';
+  const changed = await request('PATCH', `${path}/a`, { data: { k: '2' }, immutable: false }, merge);
+  assert.deepEqual(
+    [changed.status, changed.json.details?.causes?.map(({ field }) => field)],
+    [422, ['immutable', 'data']],
+  );
+  const wrong = await request('POST', path, { metadata: { name: 'b' }, data: { k: 1 } });
+  assert.match(wrong.json.message ?? '', /Go struct field ConfigMap\.data of type string$/);
+  const subsets = [{ addresses: [{ ip: '10.0.0.1' }], ports: [{ port: 1 }] }];
+  const made = await request('POST', '/api/v1/namespaces/default/endpoints', { metadata: { name: 'e' }, subsets });
+  assert.deepEqual((made.json.subsets as typeof subsets)[0]?.ports, [{ port: 1, protocol: 'TCP' }]);
+  const accept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+  const none = await request('GET', '/api/v1/namespaces/default/secrets', undefined, { accept });
+  assert.equal((none.json as unknown as { items: unknown }).items, null);
 });

@@ -95,7 +95,7 @@ export function completed({ object, unknown }: Decoded, { kind, version }: Serve
 }
 
 function checkedObject(value: Json, served: Served, text = ''): Decoded {
-  const { kind, version, apiVersion } = served;
+  const { kind, apiVersion } = served;
   if (!isObject(value))
     throw badRequest(`json: cannot unmarshal ${goKind(value)} into Go value of type map[string]interface {}`);
   const givenKind = textOf(value.kind);

@@ -76,8 +76,14 @@ export function applyObject(
 ): Promise<Outcome> {
   const { served, subresource } = target;
   if (!isObject(applied)) throw badRequest('the configuration to be applied is no object');
-  const defaulted = (object: JsonObject): JsonObject =>
-    completed({ object: object as Draft, unknown: [] }, served).object;
+  const { rules } = served.version;
+  const defaulted = (object: JsonObject): JsonObject => {
+    if (rules?.fill === undefined) return completed({ object: object as Draft, unknown: [] }, served).object;
+    // What does not change is shared with the live object.
+    const filled = copyOf(object);
+    rules.fill(filled);
+    return filled;
+  };
   const wanted = (old: Draft | undefined): Decoded => {
     const owner = { manager: options.fieldManager, subresource, now: context.clock.now(), force, defaulted };
     const result = context.plugins.fields?.apply(copyOf(applied), old && copyOf(old), owner, served);

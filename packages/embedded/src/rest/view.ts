@@ -35,7 +35,12 @@ export function* listTexts(view: View, page: Page): Generator<string, void, unde
   const [listKind, listVersion] = view.metadataOnly
     ? ['PartialObjectMetadataList', 'meta.k8s.io/v1']
     : [kind.listKind, apiVersion];
-  yield `{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(listVersion)},"metadata":${metadata},"items":[`;
+  yield `{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(listVersion)},"metadata":${metadata},"items":`;
+  if (view.metadataOnly && page.entries.length === 0) {
+    yield 'null}\n';
+    return;
+  }
+  yield '[';
   // Built-in kinds leave kind and version out of items.
   const opening = kind.custom ? prefix : '{';
   let separator = '';

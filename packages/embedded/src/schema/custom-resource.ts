@@ -41,6 +41,11 @@ export class CustomResourceSchema {
     return { unknown };
   }
 
+  /** Defaults alone, in place: what came out of an apply is not read again, so nulls in it are errors. */
+  fill(object: JsonObject): void {
+    applyDefaults(object, this.#schema);
+  }
+
   /** What is wrong with a new object. Its own metadata is checked elsewhere. */
   validate(object: JsonObject): readonly FieldError[] {
     const errors = [

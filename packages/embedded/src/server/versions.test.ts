@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AnyObject } from '@reeve/kube';
-import { crds, openServer, refused, widgetDefinition } from './server-testing.ts';
+import { crds, openServer, refused, widgetDefinition, widgets } from './server-testing.ts';
 
 const schema = (properties: object) => ({
   openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties } } },
@@ -85,5 +85,18 @@ test('scale of a custom kind below nothing', async () => {
   assert.equal(
     answer.json.message,
     'Widget.example.com "w" is invalid: .spec.size: Invalid value: -1: should be a non-negative integer',
+  );
+});
+
+test('an apply that empties a map within a list or map leaves a null, which the schema refuses', async () => {
+  const { of } = await openServer();
+  const nested = { type: 'object', properties: { c: text } };
+  await of(crds).create(ofVersions(version('v1', { storage: true, schema: schema({ nested }) })));
+  const apply = (spec: object) => of(widgets).apply({ metadata: { name: 'w' }, spec }, { fieldManager: 'm' });
+  await apply({ nested: { c: 'x' } });
+  const status = await refused(apply({ nested: {} }));
+  assert.match(
+    status.message ?? '',
+    /spec\.nested: Invalid value: "null": spec\.nested in body must be of type object/,
   );
 });

@@ -19,7 +19,7 @@ export function fitOf(object: JsonObject, type: MapType): Fit {
   const walk = new Walk();
   try {
     for (const name in object) {
-      if (!elsewhere.includes(name)) walk.field(object[name] as Json, name, type, '', '');
+      if (!elsewhere.includes(name)) walk.field(object[name] as Json, name, type, { path: '', fields: '', struct: '' });
     }
   } catch (error) {
     if (error instanceof Wrong) return { unknown: walk.unknown, problem: error.message };
@@ -30,32 +30,41 @@ export function fitOf(object: JsonObject, type: MapType): Fit {
 
 class Wrong extends Error {}
 
+/** `path` has the places in lists, `fields` the names only; `struct` is the Go type that has the last of them. */
+interface Place {
+  readonly path: string;
+  readonly fields: string;
+  readonly struct: string;
+}
+
 class Walk {
   readonly unknown: string[] = [];
 
-  /** `path` has the places in lists, `fields` the names only. */
-  field(value: Json, name: string, of: MapType, path: string, fields: string): void {
+  field(value: Json, name: string, of: MapType, { path, fields, struct }: Place): void {
     const here = path === '' ? name : `${path}.${name}`;
     const type = of.fields.get(name)?.type;
     if (type !== undefined) {
-      this.#value(value, type, here, fields === '' ? name : `${fields}.${name}`, `${of.name ?? ''}.`);
+      const within = { path: here, fields: fields === '' ? name : `${fields}.${name}`, struct: `${of.name ?? ''}.` };
+      this.#value(value, type, within);
     } else if (of.element === undefined || of.name !== undefined) this.unknown.push(here);
-    else this.#value(value, of.element, here, fields, '');
+    else this.#value(value, of.element, { path: here, fields, struct });
   }
 
   /** Null is no value, whatever the type. */
-  #value(value: Json, type: Type, path: string, fields: string, struct: string): void {
+  #value(value: Json, type: Type, place: Place): void {
     if (value === null) return;
     const map = asMap(value);
     const list = asList(value);
     if (map && type.map) {
-      for (const name in map) this.field(map[name] as Json, name, type.map, path, fields);
+      for (const name in map) this.field(map[name] as Json, name, type.map, place);
     } else if (list && type.list) {
       const { element } = type.list;
-      list.forEach((item, index) => this.#value(item, element, `${path}[${index}]`, fields, struct));
+      list.forEach((item, index) => this.#value(item, element, { ...place, path: `${place.path}[${index}]` }));
     } else if (map || list || !isScalar(value, type)) {
-      const place = struct === '' ? 'value' : `struct field ${struct}${fields}`;
-      throw new Wrong(`json: cannot unmarshal ${sortOf(value)} into Go ${place} of type ${goTypeOf(type)}`);
+      const { struct, fields } = place;
+      throw new Wrong(
+        `json: cannot unmarshal ${sortOf(value)} into Go struct field ${struct}${fields} of type ${goTypeOf(type)}`,
+      );
     }
   }
 }

@@ -71,3 +71,9 @@ test('items say what they are, and lose managed fields when asked', async () => 
   const [second] = (await paged(1).pods.list({ dropManagedFields: true })).items;
   assert.equal(second?.metadata.managedFields, undefined);
 });
+
+test('a list of metadata that has nothing in it comes with null for its items', async () => {
+  const body = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: {}, items: null };
+  const { pods: client } = clientOf(() => ({ body: body as never }));
+  assert.deepEqual((await client.list()).items, []);
+});

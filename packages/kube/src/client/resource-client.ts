@@ -92,7 +92,9 @@ export class ResourceClient<T extends KubeObject> {
       // A page knows its version; the server refuses another one.
       ...(from === undefined ? { resourceVersion, resourceVersionMatch } : {}),
     });
-    const list = (await this.#caller.call(withSignal(request, signal))) as unknown as KubeList<Stored<T>>;
+    const answered = (await this.#caller.call(withSignal(request, signal))) as unknown as KubeList<Stored<T>>;
+    // A list of metadata with nothing in it: the server writes no list at all.
+    const list = answered.items === null ? { ...answered, items: [] } : answered;
     if (!Array.isArray(list.items)) {
       throw new KubeError('KUBE_JSON', `${titleOf(request)}: no list`, { subjects: [titleOf(request)] });
     }

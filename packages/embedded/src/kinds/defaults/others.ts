@@ -79,6 +79,12 @@ export function defaultPriorityClass(priority: Draft): void {
   fill(priority, { preemptionPolicy: 'PreemptLowerPriority' });
 }
 
+export function defaultEndpoints(endpoints: Draft): void {
+  for (const port of each(endpoints, 'subsets').flatMap((subset) => each(subset, 'ports'))) {
+    fillText(port, { protocol: 'TCP' });
+  }
+}
+
 export function defaultSlice(slice: Draft): void {
   for (const endpoint of each(slice, 'endpoints')) fill(endpoint, { conditions: {} });
   for (const port of each(slice, 'ports')) {
