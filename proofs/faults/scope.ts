@@ -14,11 +14,14 @@ export class Scope implements Endings, AsyncDisposable {
   }
 }
 
-/** What keeps this process busy: sockets, listeners, timers, processes. Sorted, so that two looks can be compared. */
+/**
+ * What keeps this process busy: sockets, listeners, timers, processes. Sorted, so that two looks can be compared. Not pipes: our own
+ * output is one from the first word on, and those of other processes end with them.
+ */
 export function openThings(): readonly string[] {
   return process
     .getActiveResourcesInfo()
-    .filter((one) => /TCP|TLS|Timeout|Immediate|Process|Pipe|FSReq|HTTP/i.test(one))
+    .filter((one) => /TCP|TLS|Timeout|Immediate|Process|FSReq|HTTP/i.test(one))
     .sort();
 }
 

@@ -101,7 +101,7 @@ export class Judge implements AsyncDisposable {
   }
 
   hear(by: string | undefined, version: bigint, what: string): void {
-    if (by === undefined) return void this.problem(`${what} does not say who wrote it`);
+    if (by === undefined) return this.problem(`${what} does not say who wrote it`);
     this.#writes.push({ version, term: Number(by.split('/', 1)[0]), what: `${what} of term ${by}` });
   }
 

@@ -16,7 +16,7 @@ for (const [name, open] of Object.entries(servers)) {
     after(() => server?.[Symbol.asyncDispose]());
 
     for (const row of rows) {
-      it(`${row.who} ${row.does}: ${row.then === 'allowed' ? 'allowed' : 'refused'}`, async () => {
+      it(`${row.who} ${row.does}: ${row.verdict === 'allowed' ? 'allowed' : 'refused'}`, async () => {
         assert.equal(await tryRow(row, scene), undefined);
       });
     }
@@ -34,7 +34,7 @@ for (const [name, open] of Object.entries(servers)) {
     describe('and when a role allows everything, the policy holds alone', () => {
       before(() => giveEverything(scene));
       for (const row of generousRows) {
-        it(`${row.who} ${row.does}: ${row.then === 'allowed' ? 'allowed' : 'refused'}`, async () => {
+        it(`${row.who} ${row.does}: ${row.verdict === 'allowed' ? 'allowed' : 'refused'}`, async () => {
           assert.equal(await tryRow(row, scene), undefined);
         });
       }
