@@ -56,6 +56,9 @@ func main() {
 
 func withContent(config *rest.Config, flavour string) *rest.Config {
 	config = rest.CopyConfig(config)
+	// Said in so many words: clients of built-in kinds prefer protobuf when nothing is said.
+	config.ContentType = "application/json"
+	config.AcceptContentTypes = "application/json"
 	if flavour == "protobuf" {
 		config.ContentType = "application/vnd.kubernetes.protobuf"
 		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"

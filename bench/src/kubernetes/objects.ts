@@ -76,7 +76,7 @@ function widget(number: number): object {
       revision: 0,
       image: 'images.example.com/bench/widget:1.2.3',
       settings: Object.fromEntries(
-        numbered(14, (i) => [`setting-${i}`, `the value of setting ${i} of object ${number}`]),
+        numbered(17, (i) => [`setting-${i}`, `the value of setting ${i} of object ${number}`]),
       ),
       members: numbered(7, (i) => ({
         name: `member-${number}-${i}`,
@@ -95,7 +95,7 @@ function pod(number: number): object {
     image: `images.example.com/bench/part-${i}:1.2.3`,
     command: ['/bin/part', '--config=/etc/part/config.yaml', `--shard=${number}`, '--log-format=json'],
     ports: [{ name: 'metrics', containerPort: 9_000 + i, protocol: 'TCP' }],
-    env: numbered(12, (e) => ({ name: `SETTING_${e}`, value: `the value of setting ${e} of pod ${number}` })),
+    env: numbered(7, (e) => ({ name: `SETTING_${e}`, value: `the value of setting ${e} of pod ${number}` })),
     resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { cpu: '1', memory: '1Gi' } },
     livenessProbe: { httpGet: { path: '/livez', port: 9_000 + i, scheme: 'HTTP' }, periodSeconds: 10 },
     volumeMounts: numbered(3, (v) => ({ name: `volume-${v}`, mountPath: `/var/lib/part/${v}` })),
