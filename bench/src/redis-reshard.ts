@@ -12,7 +12,8 @@ import type { Product } from '@reeve/rig';
 import { CREATE_NODES, type Creation, raceCreate } from './redis-reshard/create.ts';
 import { type Race, race } from './redis-reshard/race.ts';
 import { redisRacers, valkeyRacers } from './redis-reshard/racers.ts';
-import { type Bar, bars, median, printTable } from './redis-reshard/report.ts';
+import { bars, printTable } from './redis-reshard/report.ts';
+import { type Bar, median } from './report/bars.ts';
 import { DATASETS } from './redis-reshard/stage.ts';
 import { Child } from './redis-reshard/child.ts';
 

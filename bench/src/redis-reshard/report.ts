@@ -1,23 +1,9 @@
 /** The table for people and the bars. */
+import { type Bar, median } from '../report/bars.ts';
 import type { Creation } from './create.ts';
 import type { Race } from './race.ts';
 
-export interface Bar {
-  readonly name: string;
-  readonly value: number;
-  readonly bar: number;
-  readonly better: 'higher' | 'lower';
-  readonly met: boolean;
-}
-
 export type Creations = Readonly<Record<'redis-cli' | 'reeve', readonly Creation[]>>;
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  const high = sorted[middle] ?? Number.NaN;
-  return sorted.length % 2 === 1 ? high : (high + (sorted[middle - 1] ?? Number.NaN)) / 2;
-}
 
 /** The servers hold back for 5 s by themselves after the first slot: no tool can make them serve earlier (docs/designs/0002). */
 const CREATION_MILESTONES: readonly (readonly [string, keyof Creation])[] = [

@@ -1,0 +1,30 @@
+/** What the load generator is asked for. */
+import type { ResourceName } from '../kubernetes/objects.ts';
+
+export type LoadOrder =
+  /** Creates what followers follow. */
+  | { readonly do: 'fill'; readonly resource: ResourceName; readonly from: number; readonly to: number }
+  /** Changes object after object, at a rate or (without one) as fast as the server takes it. */
+  | {
+      readonly do: 'change';
+      readonly resource: ResourceName;
+      readonly objects: number;
+      readonly events: number;
+      readonly revision: number;
+      readonly perSecond?: number;
+    }
+  /** Durable creates by so many clients for a time. */
+  | { readonly do: 'create'; readonly clients: number; readonly ms: number }
+  /** What is to be listed. */
+  | { readonly do: 'stock'; readonly count: number }
+  /** All of it, so many times. */
+  | { readonly do: 'list'; readonly times: number }
+  | { readonly do: 'watch'; readonly watchers: number }
+  /** So many creates, of which all watchers must hear. */
+  | { readonly do: 'fanOut'; readonly events: number };
+
+export interface LoadResult {
+  readonly count: number;
+  readonly ms: number;
+  readonly bytes: number;
+}

@@ -1,0 +1,101 @@
+/** One round: what an event costs at a steady rate and out of a backlog, and what an object takes. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ResourceName } from '../kubernetes/objects.ts';
+import type { Stage } from '../kubernetes/stage.ts';
+import { say } from '../report/print.ts';
+import { type Follower, type FollowerName, type Running, run } from './followers.ts';
+
+export interface Sizes {
+  readonly perSecond: number;
+  /** Events at that rate. */
+  readonly events: number;
+  readonly backlog: number;
+}
+
+export interface Figures {
+  readonly rateMicros: number;
+  readonly backlogMicros: number;
+  readonly heapBytesPerObject: number;
+  /** What the server and the load generator reached. */
+  readonly perSecond: number;
+}
+
+/** Up to this many objects in all processes together, followers wait for one backlog together. */
+const MOST_HELD_AT_ONCE = 150_000;
+
+export interface Round {
+  readonly stage: Stage;
+  readonly resource: ResourceName;
+  readonly objects: number;
+  readonly sizes: Sizes;
+  /** No two rounds write the same value: a change that changes nothing is no event. */
+  nextRevision(events: number): number;
+}
+
+export async function measureRound(
+  round: Round,
+  followers: readonly Follower[],
+): Promise<ReadonlyMap<FollowerName, Figures>> {
+  const steady = new Map<FollowerName, Omit<Figures, 'backlogMicros'>>();
+  for (const follower of followers) {
+    await using running = await run(follower, round.stage.kubeconfig, round.resource);
+    const figures = await atRate(running, round);
+    steady.set(follower.name, figures);
+    say(`${round.objects} ${round.resource}, ${follower.name}: ${JSON.stringify(figures)}`);
+  }
+  const drained = new Map<FollowerName, number>();
+  const together = followers.length * round.objects <= MOST_HELD_AT_ONCE;
+  for (const group of together ? [followers] : followers.map((one) => [one])) {
+    for (const [name, micros] of await drain(round, group)) {
+      drained.set(name, micros);
+      say(`${round.objects} ${round.resource}, ${name}: ${micros.toFixed()} µs per event of the backlog`);
+    }
+  }
+  return new Map(
+    [...steady].map(([name, figures]) => [name, { ...figures, backlogMicros: drained.get(name) ?? Number.NaN }]),
+  );
+}
+
+async function atRate(running: Running, { stage, resource, objects, sizes, nextRevision }: Round) {
+  const full = await running.ask({ do: 'usage', collect: true });
+  if (full.objects !== objects) throw new Error(`${running.name} holds ${full.objects} of ${objects} objects`);
+  await running.ask({ do: 'open' });
+  await sleep(1_000);
+  const { events, perSecond } = sizes;
+  const change = { do: 'change', resource, objects, perSecond } as const;
+  // Warm: until the code that is measured is compiled.
+  await running.ask({ do: 'reset' });
+  await stage.load.ask({ ...change, events, revision: nextRevision(events) });
+  await running.ask({ do: 'await', events });
+  const before = await running.ask({ do: 'reset' });
+  const { ms } = await stage.load.ask({ ...change, events, revision: nextRevision(events) });
+  const after = await running.ask({ do: 'await', events });
+  return {
+    rateMicros: ((after.cpuMs - before.cpuMs) / events) * 1_000,
+    heapBytesPerObject: (full.heapBytes - running.heapBefore) / objects,
+    perSecond: (events / ms) * 1_000,
+  };
+}
+
+async function drain(
+  { stage, resource, objects, sizes, nextRevision }: Round,
+  followers: readonly Follower[],
+): Promise<readonly (readonly [FollowerName, number])[]> {
+  const waiting: Running[] = [];
+  try {
+    for (const follower of followers) waiting.push(await run(follower, stage.kubeconfig, resource));
+    const events = sizes.backlog;
+    await stage.load.ask({ do: 'change', resource, objects, events, revision: nextRevision(events) });
+    const results: (readonly [FollowerName, number])[] = [];
+    for (const running of waiting) {
+      const before = await running.ask({ do: 'reset' });
+      await running.ask({ do: 'open' });
+      const after = await running.ask({ do: 'await', events });
+      results.push([running.name, ((after.cpuMs - before.cpuMs) / events) * 1_000]);
+      await running[Symbol.asyncDispose]();
+    }
+    return results;
+  } finally {
+    for (const running of waiting) await running[Symbol.asyncDispose]();
+  }
+}
