@@ -17,7 +17,7 @@ describe('the sample operator', () => {
       const result = await enumerateCrashes(sampleScenario(through, { quiet: true }), { share, stopAfter: 3 });
       t.diagnostic(`${result.runs} runs through ${through}`);
       assert.deepEqual(findings(result), []);
-      assert.ok(result.runs > 80, `${result.runs} crashes`);
+      assert.ok(result.runs > 60, `${result.runs} crashes`);
     }
   });
 
@@ -50,7 +50,7 @@ describe('the sample operator', () => {
       const { failure } = await simulate(scenario, { choices: [] });
       assert.equal(failure, undefined);
       assert.deepEqual(taken, ['resize c', 'clean t1', 'snapshot t2', 'clean t3']);
-      assert.deepEqual(phases, ['t1 Succeeded', 't2 Succeeded', 'odd Failed', 't3 Succeeded']);
+      assert.deepEqual(phases, ['odd Failed', 't1 Succeeded', 't2 Succeeded', 't3 Succeeded']);
     }
   });
 });

@@ -137,6 +137,8 @@ function user(api: ApiWorld, { choices }: Simulation, isQuiet: boolean): Process
       const act = async (detail: string, apply: () => Promise<unknown>) => {
         await life.effect('user', { detail, apply });
       };
+      // Tasks of one second are told apart by their uids, which are random.
+      const apart = () => clock.sleep((1 - choices.pick(2)) * 1_000);
       const ofTasks = api.client.resource(tasks, NAMESPACE);
       const ofClusters = api.client.resource(clusters, NAMESPACE);
       const create = (name: string, verb: string) =>
@@ -144,11 +146,11 @@ function user(api: ApiWorld, { choices }: Simulation, isQuiet: boolean): Process
       await act('create c', () => ofClusters.create({ metadata: { name: 'c' }, spec: { replicas: 3 } } as never));
       await clock.sleep(choices.pick(3) * 7_000);
       await create('t1', 'clean');
-      // Tasks of one second are told apart by their uids, which are random.
-      await clock.sleep((1 - choices.pick(2)) * 1_000);
+      await apart();
       await create('t2', 'snapshot');
       await create('odd', 'dance');
       await clock.sleep(choices.pick(4) * 4_000);
+      await apart();
       await create('t3', choices.pick(2) === 0 ? 'clean' : 'snapshot');
       if (!isQuiet) {
         await clock.sleep(choices.pick(8) * 1_500);
