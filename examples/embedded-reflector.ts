@@ -3,8 +3,8 @@
  * `embedded-reflector.test.ts` runs it through everything that breaks a watch.
  */
 import { ApiServer, memoryJournal, Store } from '@reeve/embedded';
-import { type AnyObject, type Clock, KubeClient, type Random, type Resource } from '@reeve/kube';
-import { type ListWatch, Reflector, ResourceCache } from '@reeve/runtime';
+import { type AnyObject, type Clock, KubeClient, type Random, type Resource, type Stored } from '@reeve/kube';
+import { listWatchOf, Reflector, ResourceCache } from '@reeve/runtime';
 
 export async function embeddedWorld(ports: { readonly clock: Clock; readonly random: Random }) {
   const store = await Store.open({ journal: memoryJournal(), clock: ports.clock });
@@ -13,10 +13,6 @@ export async function embeddedWorld(ports: { readonly clock: Clock; readonly ran
   return { store, server, client };
 }
 
-type Described = AnyObject & {
-  readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
-};
-
 /** All objects of a kind in one namespace, kept up to date. */
 export function reflect(
   client: KubeClient,
@@ -24,16 +20,8 @@ export function reflect(
   namespace: string,
   ports: { readonly clock: Clock; readonly random: Random },
 ) {
-  const objects = client.resource(resource, namespace);
-  const source: ListWatch<Described> = {
-    list: ({ resourceVersion, ...request }) =>
-      objects.list({ ...request, ...(resourceVersion === '' ? {} : { resourceVersion }) }),
-    watch: ({ resourceVersion, ...request }) =>
-      objects.watchBatches({
-        ...request,
-        ...(resourceVersion === '' ? {} : { resourceVersion }),
-      }) as AsyncIterable<never>,
-  };
+  const source = listWatchOf(client.resource(resource, namespace));
   const { group, kind } = resource;
-  return new Reflector(ports, { source, cache: new ResourceCache<Described>({ scope: { group, kind, namespace } }) });
+  const cache = new ResourceCache<Stored<AnyObject>>({ scope: { group, kind, namespace } });
+  return new Reflector(ports, { source, cache });
 }

@@ -1,15 +1,32 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { crdOf, kind, schema } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
-import { seededRandom, settled, TestApi, VirtualClock } from '@reeve/runtime/testing';
+import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
+import { type KubeObject, resource } from '@reeve/kube';
 import { greeter } from './greeting-operator.ts';
+
+const greeting = kind({
+  group: 'examples.reeve.dev',
+  version: 'v1',
+  plural: 'greetings',
+  kind: 'Greeting',
+  namespaced: true,
+  spec: schema.object({ text: schema.text() }),
+  status: schema.object({ said: schema.optional(schema.text()) }),
+});
+const greetings = resource<KubeObject & { readonly spec: { readonly text: string } }>(greeting);
+const configMaps = resource({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
 
 test('the operator keeps a ConfigMap for each Greeting, puts it right, and says so; in less than 40 lines', async () => {
   const clock = new VirtualClock();
-  const api = new TestApi();
+  const random = seededRandom(1);
+  const snapshot = await snapshotOf({ namespaces: ['ns'], definitions: [crdOf(greeting)] });
+  const api = await ApiWorld.open({ clock, random, snapshot });
   let ids = 0;
-  const ports = { clock, random: seededRandom(1), ids: { next: (prefix: string) => `${prefix}-${++ids}` } };
+  const ports = { clock, random, ids: { next: (prefix: string) => `${prefix}-${++ids}` } };
   const manager = new Manager(ports, { name: 'greeter', transport: api.transport }).add(greeter);
   const stop = new AbortController();
   const running = manager.run(stop.signal);
@@ -17,16 +34,16 @@ test('the operator keeps a ConfigMap for each Greeting, puts it right, and says 
     for (let i = 0; i < 20; i++) await settled();
     await clock.advance(1_000);
   };
-  const group = 'examples.reeve.dev';
-  const map = () => api.object('configmaps', 'ns/world', '') as { data?: object } | undefined;
-  api.put('greetings', 'world', { text: 'hello, world' }, group);
+  const map = () => api.find<{ readonly data?: object }>('configmaps', 'ns', 'world');
+  const people = api.client.resource(greetings, 'ns');
+  await people.create({ metadata: { name: 'world' }, spec: { text: 'hello, world' } });
   await advance();
   assert.deepEqual(map()?.data, { text: 'hello, world' });
-  assert.deepEqual(api.object('greetings', 'ns/world', group)?.status, { said: 'hello, world' });
-  api.delete('configmaps', 'world', '');
+  assert.deepEqual(api.find('greetings.examples.reeve.dev', 'ns', 'world')?.status, { said: 'hello, world' });
+  await api.client.resource(configMaps, 'ns').delete('world');
   await advance();
   assert.ok(map(), 'deleted by somebody, and there again');
-  api.put('greetings', 'world', { text: 'good night' }, group);
+  await people.patch('world', { type: 'merge', value: { spec: { text: 'good night' } } });
   await advance();
   assert.deepEqual(map()?.data, { text: 'good night' });
   stop.abort();

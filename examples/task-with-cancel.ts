@@ -9,7 +9,7 @@ import {
   finished,
   type Handler,
   known,
-  type ListWatch,
+  listWatchOf,
   localExecutor,
   type Outcome,
   type Ports,
@@ -94,7 +94,7 @@ export async function runCleanups(
     },
   });
   workers.start();
-  const reflector = new Reflector<CleanupTask>(ports, { source: objects() as ListWatch<CleanupTask>, cache });
+  const reflector = new Reflector<CleanupTask>(ports, { source: listWatchOf(objects()), cache });
   await routeEvents(reflector.events(signal), () => 'cleanups', { cleanups: queue });
   await workers.stop();
 }

@@ -141,6 +141,7 @@ export {
 } from './schema/kind.ts';
 export * as schema from './schema/schema.ts';
 export { toYaml } from './schema/yaml.ts';
+export { listWatchOf, type ResourceApi } from './client/api.ts';
 export { Agent, type AgentOptions, type AgentPorts } from './agent/agent.ts';
 export { MemberOrders, type MemberOrdersOptions, type MemberRef } from './agent/executor.ts';
 export { type LeaseClient, type LeaseObject, LeaseWatch, leaseNameOf, MemberLease } from './agent/lease.ts';

@@ -67,7 +67,7 @@ export async function simulate(scenario: Scenario, options: RunOptions): Promise
   const onRejection = (reason: unknown) => fail('UNHANDLED', `a rejection that nobody handled: ${textOf(reason)}`);
   process.on('unhandledRejection', onRejection);
   try {
-    world = scenario.build(simulation);
+    world = await scenario.build(simulation);
     for (const started of world.processes) {
       simulation.start(started, started.faults ?? world.faults?.kinds ?? allFaults);
     }

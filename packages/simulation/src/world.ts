@@ -85,8 +85,8 @@ export interface Scenario {
   readonly name: string;
   /** About how many effects a run without accidents has, so that accidents are spread over all of it. Default 1000. */
   readonly effects?: number;
-  /** Builds a new world. Nothing may be kept from run to run. */
-  build(simulation: Simulation): World;
+  /** Builds a new world. Nothing may be kept from run to run. A promise must need neither time nor anything outside. */
+  build(simulation: Simulation): World | Promise<World>;
 }
 
 /** What a caller sees when a fault was put in its way and the effect has no `failure` of its own. */

@@ -144,8 +144,10 @@ export async function changeObject(
       return { type: 'keep' };
     }
     const shown = isDone || options.dryRun ? textOf(resourceVersion) : String(revision);
-    outcome = { code: 200, text: textFor(served, as(shown)), warnings };
-    if (!isDone) return { type: 'put', ...as(String(revision)) };
+    const told = as(shown);
+    outcome = { code: 200, text: textFor(served, told), warnings };
+    // What is told is what is stored; a dry run tells another version, and its decision is dropped.
+    if (!isDone) return { type: 'put', ...told };
     // What takes the last finalizer away is never stored: those who watch see the object as it was before.
     const last = version.conversion?.toStored(old) ?? old;
     return { type: 'delete', body: bodyOf(last, String(revision)), note: factsOf(served, last) };

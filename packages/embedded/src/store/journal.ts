@@ -24,10 +24,13 @@ export interface Journal {
   close(): Promise<void>;
 }
 
-/** Survives nothing but the store: a store opened on the same journal later finds everything again. */
-export function memoryJournal(): Journal {
-  const rows = new Map<number, Row>();
-  let compacted = 0;
+/**
+ * Survives nothing but the store: a store opened on the same journal later finds everything again.
+ * @param kept what another journal held: many stores can begin with the same objects.
+ */
+export function memoryJournal(kept: Kept = { rows: [], compacted: 0 }): Journal {
+  const rows = new Map(kept.rows.map((row) => [row.revision, row]));
+  let { compacted } = kept;
   return {
     load: async () => ({ rows: [...rows.values()], compacted }),
     async append(batch) {

@@ -20,6 +20,8 @@ export interface CallerOptions {
 /** Longer than this no answer makes us wait before the next try. */
 const MOST_WAIT_MS = 30_000;
 const DEFAULT_MAX_BYTES = 128 * 1024 * 1024;
+/** The reason for ending a clock that nobody waits for. Without one an exception is made for it, and its stack is walked. */
+const ANSWERED = 'answered in time';
 /** A Status is small; what comes instead of one is not read to its end. */
 const MOST_STATUS_BYTES = 4 * 1024 * 1024;
 
@@ -84,9 +86,9 @@ export class Caller {
     );
     return {
       signal: controller.signal,
-      stopClock: () => sleeping.abort(),
+      stopClock: () => sleeping.abort(ANSWERED),
       end() {
-        sleeping.abort();
+        sleeping.abort(ANSWERED);
         parent?.removeEventListener('abort', onParent);
       },
     };

@@ -1,8 +1,10 @@
-/** A member, its agent and its manager on an API model, on a clock that moves when told. */
-import { KubeClient, type KubeObject, resource } from '@reeve/kube';
-import { ApiModel, type ApiObject, ApiServer, type ApiWrite, immediately } from '@reeve/simulation/api';
+/** A member, its agent and its manager on an API server in memory, on a clock that moves when told. */
+import { KubeClient, type KubeObject, resource, type Transport } from '@reeve/kube';
+import { ApiWorld, type ApiWrite, snapshotOf } from '@reeve/simulation/api';
+import { listWatchOf } from '../client/api.ts';
 import { type AnyHandler, localExecutor } from '../command/executor.ts';
 import { seededRandom, settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { crdOf } from '../schema/kind.ts';
 import { Agent, type AgentOptions } from './agent.ts';
 import { MemberOrders } from './executor.ts';
 import type { LeaseObject } from './lease.ts';
@@ -10,6 +12,9 @@ import { type Member, memberKind, type Order, type OrderResult } from './member.
 
 const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
 const members = resource<Member & KubeObject>(memberKind);
+const MEMBERS = `${memberKind.plural}.${memberKind.group}`;
+export const LEASES = 'leases.coordination.k8s.io';
+const snapshot = snapshotOf({ namespaces: ['ns'], definitions: [crdOf(memberKind)] });
 
 export const order = (id: string, more: Partial<Order> = {}): Order => ({
   id,
@@ -22,12 +27,11 @@ export const order = (id: string, more: Partial<Order> = {}): Order => ({
 });
 
 export class Field {
-  readonly clock = new VirtualClock();
-  readonly model = new ApiModel([memberKind, leases], () => this.clock.now());
-  /** Every request, also one that changed nothing. */
+  readonly clock: VirtualClock;
+  readonly api: ApiWorld;
+  /** Method and path of every request of agents, also of one that changed nothing. */
   readonly requests: string[] = [];
-  readonly server = new ApiServer(this.model, { admit: (label) => void this.requests.push(label) });
-  readonly writes: ApiWrite[] = [];
+  readonly writes: readonly ApiWrite[];
   orders: MemberOrders;
   facts: Record<string, unknown> = { role: 'primary' };
   readonly errors: unknown[] = [];
@@ -37,19 +41,40 @@ export class Field {
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
-  constructor() {
+  static async open(): Promise<Field> {
+    const clock = new VirtualClock();
+    const writes: ApiWrite[] = [];
+    const api = await ApiWorld.open({
+      clock,
+      random: seededRandom(2),
+      snapshot: await snapshot,
+      follow: [MEMBERS, LEASES],
+      onWrite: (write) => writes.push(write),
+    });
+    const field = new Field(clock, api, writes);
+    await field.objects.create({
+      metadata: { name: 'pod-0' },
+      spec: { system: 'test', endpoint: { host: '127.0.0.1', port: 1 }, pod: { name: 'pod-0', uid: 'pod-uid' } },
+    } as never);
+    return field;
+  }
+
+  private constructor(clock: VirtualClock, api: ApiWorld, writes: readonly ApiWrite[]) {
+    this.clock = clock;
+    this.api = api;
+    this.writes = writes;
     this.#ports = {
       clock: this.clock,
       random: seededRandom(1),
       ids: { next: (prefix: string) => `${prefix}-${++this.#ids}` },
     };
-    this.model.onWrite = (write) => this.writes.push(write);
-    this.#client = new KubeClient({ ...this.#ports, transport: this.server.transport(immediately(this.model)) });
+    this.#client = new KubeClient({ ...this.#ports, transport: api.transport });
     this.orders = this.manager();
-    this.model.create('members', 'ns/pod-0', {
-      metadata: { name: 'pod-0', namespace: 'ns' },
-      spec: { system: 'test', endpoint: { host: '127.0.0.1', port: 1 }, pod: { name: 'pod-0', uid: 'pod-uid' } },
-    });
+  }
+
+  /** For what people do, and tests. */
+  get objects() {
+    return this.api.client.resource(members, 'ns');
   }
 
   /** A new manager, which knows nothing but what the API tells. */
@@ -62,7 +87,13 @@ export class Field {
   }
 
   get member(): Member {
-    return this.model.get('members', 'ns/pod-0') as ApiObject as Member;
+    const member = this.api.find<Member>(MEMBERS, 'ns', 'pod-0');
+    if (!member) throw new Error('the member is gone');
+    return member;
+  }
+
+  get lease(): LeaseObject | undefined {
+    return this.api.find<LeaseObject>(LEASES, 'ns', 'member-pod-0');
   }
 
   get results(): readonly OrderResult[] {
@@ -74,8 +105,12 @@ export class Field {
     return this.results.map(({ id, phase }) => `${id} ${phase}`);
   }
 
-  write(change: Partial<Member['spec']>): void {
-    this.model.update('members', 'ns/pod-0', { ...this.member, spec: { ...this.member.spec, ...change } });
+  async write(change: Partial<Member['spec']>): Promise<void> {
+    await this.objects.update({ ...this.member, spec: { ...this.member.spec, ...change } } as never);
+  }
+
+  async writeStatus(status: Member['status']): Promise<void> {
+    await this.objects.update({ ...this.member, status } as never, { subresource: 'status' });
   }
 
   /** The manager's cache of members follows the watch. */
@@ -98,10 +133,7 @@ export class Field {
     more: Partial<AgentOptions> = {},
   ): Promise<{ readonly agent: Agent; kill(): void }> {
     let isDead = false;
-    const carrier = immediately(this.model);
-    const transport = this.server.transport(async (contact) =>
-      isDead ? new Promise<never>(() => undefined) : carrier(contact),
-    );
+    const transport = this.#until(() => isDead);
     const client = new KubeClient({ ...this.#ports, transport });
     const own = client.resource(members, 'ns');
     const stop = new AbortController();
@@ -110,10 +142,7 @@ export class Field {
       namespace: 'ns',
       name: 'pod-0',
       version: '1.0.0',
-      source: {
-        list: (request) => own.list({ ...request, fieldSelector: 'metadata.name=pod-0' }),
-        watch: (request) => own.watchBatches({ ...request, fieldSelector: 'metadata.name=pod-0' }),
-      },
+      source: listWatchOf(own, { fieldSelector: 'metadata.name=pod-0' }),
       members: own,
       leases: client.resource(resource<LeaseObject & KubeObject>(leases), 'ns'),
       executor: localExecutor(handlers, context),
@@ -128,6 +157,21 @@ export class Field {
       kill: () => {
         isDead = true;
       },
+    };
+  }
+
+  /** A way to the server that is silent from a moment on. */
+  #until(isOver: () => boolean): Transport {
+    const orSilence = <T>(value: T): T | Promise<never> => (isOver() ? new Promise<never>(() => undefined) : value);
+    async function* heard(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+      for await (const chunk of body) yield await orSilence(chunk);
+      await orSilence(undefined);
+    }
+    return async (request) => {
+      await orSilence(undefined);
+      this.requests.push(`${request.method} ${request.path}`);
+      const response = await orSilence(await this.api.transport(request));
+      return response.body instanceof Uint8Array ? response : { ...response, body: heard(response.body) };
     };
   }
 

@@ -5,7 +5,7 @@ import { done, type DoneCheck, type Outcome } from '../command/command.ts';
 import type { AnyHandler } from '../command/executor.ts';
 import { crdOf } from '../schema/kind.ts';
 import { toYaml } from '../schema/yaml.ts';
-import { Field, order } from './agent-testing.ts';
+import { Field, LEASES, order } from './agent-testing.ts';
 import { LeaseWatch } from './lease.ts';
 import { isReportCurrent, memberKind } from './member.ts';
 import { hostAgentRights, memberWritePolicy, podAgentRights } from './policy.ts';
@@ -34,23 +34,23 @@ const say: AnyHandler<Node> = {
   },
 };
 
-const statusWrites = ({ requests }: Field) => requests.filter((label) => label === 'update status members');
+const statusWrites = ({ requests }: Field) => requests.filter((request) => /^PUT .*\/pod-0\/status/.test(request));
 
 test('a report is written when it changes and not otherwise; the lease says that the agent lives', async () => {
-  const field = new Field();
+  const field = await Field.open();
   await field.agent([say], node());
   assert.deepEqual(field.member.status?.report, { facts: { role: 'primary' }, digest: 'v1-0' });
   assert.deepEqual(field.member.status?.agent, { version: '1.0.0', capabilities: ['say'] });
   assert.equal(field.member.status?.observedGeneration, 1);
   assert.ok(isReportCurrent(field.member));
-  field.write({ fence: 1 });
+  await field.write({ fence: 1 });
   assert.ok(!isReportCurrent(field.member), 'it looked before this was written');
   await field.clock.advance(2_500);
   assert.ok(isReportCurrent(field.member));
   const before = statusWrites(field).length;
   await field.clock.advance(60_000);
   assert.equal(statusWrites(field).length, before, 'a minute of nothing new');
-  const renewals = field.writes.filter(({ plural }) => plural === 'leases').length;
+  const renewals = field.writes.filter(({ resource }) => resource === LEASES).length;
   assert.ok(renewals >= 6 && renewals <= 8, `${renewals} renewals in a minute`);
   field.facts = { role: 'replica' };
   await field.clock.advance(2_000);
@@ -60,7 +60,7 @@ test('a report is written when it changes and not otherwise; the lease says that
 });
 
 test('a node that cannot be read is reported as unknown, its facts as old', async () => {
-  const field = new Field();
+  const field = await Field.open();
   let isDown = false;
   await field.agent([say], node(), {
     observe: async () => {
@@ -80,7 +80,7 @@ test('a node that cannot be read is reported as unknown, its facts as old', asyn
 test('a report of more than 2 KB is refused, and the status says so instead of half a fact', async () => {
   assert.throws(() => reportOf({ facts: { view: 'x'.repeat(2_100) } }), { code: 'MEMBER_REPORT_SIZE' });
   assert.throws(() => reportOf({ facts: {}, digest: 'x'.repeat(129) }), { code: 'MEMBER_REPORT_SIZE' });
-  const field = new Field();
+  const field = await Field.open();
   field.facts = { view: 'x'.repeat(2_100) };
   await field.agent([say], node());
   assert.match(field.member.status?.report?.unknown ?? '', /the most is 2048/);
@@ -89,7 +89,7 @@ test('a report of more than 2 KB is refused, and the status says so instead of h
 });
 
 test('a member that is deleted takes what runs for it along', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const world = node();
   const told: string[] = [];
   const stoppable: AnyHandler<Node> = {
@@ -100,17 +100,17 @@ test('a member that is deleted takes what runs for it along', async () => {
     },
   };
   await field.agent([stoppable], world);
-  field.write({ orders: [order('hang')] });
+  await field.write({ orders: [order('hang')] });
   await field.clock.advance(2_000);
   assert.deepEqual([world.runs, told], [['hang'], []]);
-  field.model.delete('members', 'ns/pod-0');
+  await field.objects.delete('pod-0');
   await field.clock.advance(1_000);
   assert.deepEqual(told, ['stopped']);
   await field.close();
 });
 
 test('an order is recorded before it is begun, and begun once per attempt', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const world = node();
   const seen: string[] = [];
   const watching: AnyHandler<Node> = {
@@ -121,13 +121,13 @@ test('an order is recorded before it is begun, and begun once per attempt', asyn
     },
   };
   await field.agent([watching], world);
-  field.write({ orders: [order('a')] });
+  await field.write({ orders: [order('a')] });
   await field.clock.advance(3_000);
   assert.deepEqual(seen, ['a Started']);
   assert.deepEqual(field.phases, ['a Done']);
-  field.write({ orders: [order('a'), order('b')] });
+  await field.write({ orders: [order('a'), order('b')] });
   await field.clock.advance(3_000);
-  field.write({ orders: [order('a', { attempt: 2 }), order('b')] });
+  await field.write({ orders: [order('a', { attempt: 2 }), order('b')] });
   await field.clock.advance(3_000);
   assert.deepEqual(world.runs, ['a', 'b', 'a']);
   assert.deepEqual(
@@ -143,10 +143,10 @@ test('after a crash the agent asks the world: done, not done or unknown, and beg
     ['not-done', 'NotDone'],
     ['unknown', 'Unknown'],
   ] as const) {
-    const field = new Field();
+    const field = await Field.open();
     const world = node();
     const first = await field.agent([say], world);
-    field.write({ orders: [order('hang')] });
+    await field.write({ orders: [order('hang')] });
     await field.clock.advance(2_000);
     assert.deepEqual(field.phases, ['hang Started']);
     first.kill();
@@ -160,7 +160,7 @@ test('after a crash the agent asks the world: done, not done or unknown, and beg
     assert.deepEqual(world.checks, ['hang']);
     assert.deepEqual(world.runs, ['hang']);
     // Only a new attempt begins it again.
-    field.write({ orders: [order('hang', { attempt: 2 })] });
+    await field.write({ orders: [order('hang', { attempt: 2 })] });
     await field.clock.advance(2_000);
     assert.deepEqual(world.runs, ['hang', 'hang']);
     await field.close();
@@ -168,28 +168,28 @@ test('after a crash the agent asks the world: done, not done or unknown, and beg
 });
 
 test('an agent in a new pod is silent until its member says that it is the one', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const world = node();
-  field.write({ orders: [order('a')] });
+  await field.write({ orders: [order('a')] });
   await field.agent([say], world, { podUid: 'successor' });
   await field.clock.advance(5_000);
   assert.deepEqual([world.runs, field.member.status], [[], undefined]);
-  field.write({ pod: { name: 'pod-0', uid: 'successor' } });
+  await field.write({ pod: { name: 'pod-0', uid: 'successor' } });
   await field.clock.advance(3_000);
   assert.deepEqual(world.runs, ['a']);
   await field.close();
 });
 
 test('a done-check that never answers is unknown after a while, and keeps nothing else waiting', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const world = node();
   const deaf: AnyHandler<Node> = { ...say, isDone: () => new Promise(() => undefined) };
   const first = await field.agent([deaf], world, { podUid: 'pod-uid' });
-  field.write({ orders: [order('hang')] });
+  await field.write({ orders: [order('hang')] });
   await field.clock.advance(2_000);
   first.kill();
   await field.agent([deaf], world, { podUid: 'pod-uid' });
-  field.write({ orders: [order('hang'), order('b')] });
+  await field.write({ orders: [order('hang'), order('b')] });
   await field.clock.advance(3_000);
   assert.deepEqual(field.phases, ['hang Started', 'b Done']);
   await field.clock.advance(30_000);
@@ -198,12 +198,12 @@ test('a done-check that never answers is unknown after a while, and keeps nothin
 });
 
 test('split brain: orders of a manager of the past are refused', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const world = node();
   await field.agent([say], world);
-  field.write({ orders: [order('new', { lease: 5 })] });
+  await field.write({ orders: [order('new', { lease: 5 })] });
   await field.clock.advance(2_000);
-  field.write({ orders: [order('new', { lease: 5 }), order('old', { lease: 4 })] });
+  await field.write({ orders: [order('new', { lease: 5 }), order('old', { lease: 4 })] });
   await field.clock.advance(2_000);
   assert.deepEqual(world.runs, ['new']);
   assert.deepEqual(
@@ -218,7 +218,7 @@ test('split brain: orders of a manager of the past are refused', async () => {
 });
 
 test('an order is stopped when it is cancelled, taken away, replaced by another attempt, or out of time', async () => {
-  const cases: readonly [string, (field: Field) => void, readonly string[]][] = [
+  const cases: readonly [string, (field: Field) => Promise<void> | void, readonly string[]][] = [
     ['cancelled', (field) => field.write({ orders: [order('hang', { cancel: true })] }), ['hang Cancelled']],
     ['taken away', (field) => field.write({ orders: [] }), []],
     [
@@ -229,11 +229,11 @@ test('an order is stopped when it is cancelled, taken away, replaced by another 
     ['out of time', () => undefined, ['hang Failed']],
   ];
   for (const [name, change, expected] of cases) {
-    const field = new Field();
+    const field = await Field.open();
     await field.agent([say], node());
-    field.write({ orders: [order('hang', { deadlineSeconds: 10 })] });
+    await field.write({ orders: [order('hang', { deadlineSeconds: 10 })] });
     await field.clock.advance(2_000);
-    change(field);
+    await change(field);
     await field.clock.advance(10_000);
     assert.deepEqual(field.phases, expected, name);
     if (name === 'out of time') assert.equal(field.results[0]?.code, 'ORDER_DEADLINE');
@@ -242,14 +242,13 @@ test('an order is stopped when it is cancelled, taken away, replaced by another 
 });
 
 test('a lease belongs to one life; another takes it when it has not been renewed for 30 s by its own clock', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const { agent, kill } = await field.agent([say], node());
-  const lease = () =>
-    field.model.get('leases', 'ns/member-pod-0').spec as { holderIdentity: string; leaseTransitions: number };
+  const lease = () => field.lease?.spec ?? {};
   assert.equal(lease().holderIdentity, agent.life);
   const watch = new LeaseWatch(field.clock);
   const look = () => {
-    watch.told(field.model.get('leases', 'ns/member-pod-0') as Parameters<LeaseWatch['told']>[0]);
+    watch.told(field.lease ?? assert.fail('there is no lease'));
     return watch.isAlive('member-pod-0');
   };
   assert.equal(watch.isAlive('member-pod-0'), undefined);
@@ -267,10 +266,10 @@ test('a lease belongs to one life; another takes it when it has not been renewed
 });
 
 test('an agent that was started again in the same pod takes over at once', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const world = node();
   const first = await field.agent([say], world, { podUid: 'pod-uid' });
-  field.write({ orders: [order('hang')] });
+  await field.write({ orders: [order('hang')] });
   await field.clock.advance(2_000);
   first.kill();
   world.check = 'done';

@@ -221,7 +221,7 @@ export class Agent {
 
   #nudge(): void {
     this.#hasNews = true;
-    this.#wake?.abort();
+    this.#wake?.abort('news'); // without a reason an exception is made for it
   }
 
   /** The observer brings news every second at the latest, so that progress is looked at, too. */

@@ -15,7 +15,7 @@ const here: Stage = async (handlers, world) => {
 };
 
 const there: Stage = async (handlers, world) => {
-  const field = new Field();
+  const field = await Field.open();
   world.clock = field.clock;
   await field.follow();
   await field.agent(handlers, world);
@@ -35,7 +35,7 @@ const run = { id: 'task.pod-0', attempt: 1 };
 const ref = { namespace: 'ns', name: 'pod-0', podUid: 'pod-uid' };
 
 test('a run that an earlier manager started is found again, and not repeated', async () => {
-  const field = new Field();
+  const field = await Field.open();
   await field.follow();
   let runs = 0;
   await field.agent([{ type: 'say', run: async () => (runs++, done) }], undefined);
@@ -56,7 +56,7 @@ test('a run that an earlier manager started is found again, and not repeated', a
 });
 
 test('a manager that ends leaves its orders alone', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const stop = new AbortController();
   const handle = await field.orders.executor(ref).start(command, stop.signal, run);
   stop.abort(new Cancelled('shutdown', 'ns/c'));
@@ -65,20 +65,20 @@ test('a manager that ends leaves its orders alone', async () => {
 });
 
 test('no more than eight orders are open; the ninth is told to come back', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const orders = Array.from({ length: MOST_ORDERS }, (_, i) => order(`o${i}`));
-  field.write({ orders });
+  await field.write({ orders });
   const result = await field.orders.executor(ref).start(command, never, run);
   assert.ok(!isHandle<Outcome>(result) && result.status === 'stale');
   assert.equal(field.member.spec.orders?.length, MOST_ORDERS);
 });
 
 test('an order for a pod is void for its successor, and for a member that is not there', async () => {
-  const field = new Field();
+  const field = await Field.open();
   await field.follow();
   const handle = await field.orders.executor(ref).start(command, never, run);
   assert.ok(isHandle<Outcome>(handle));
-  field.write({ pod: { name: 'pod-0', uid: 'successor' } });
+  await field.write({ pod: { name: 'pod-0', uid: 'successor' } });
   await settled();
   const replaced = { status: 'failed', code: 'ORDER_POD_REPLACED', message: 'member pod-0 is another pod now' };
   assert.deepEqual(await handle.settled, replaced);
@@ -89,10 +89,10 @@ test('an order for a pod is void for its successor, and for a member that is not
 });
 
 test('uid reuse by name: late news of a member that has a successor is no news', async () => {
-  const field = new Field();
+  const field = await Field.open();
   const old = field.member;
-  field.model.delete('members', 'ns/pod-0');
-  field.model.create('members', 'ns/pod-0', { metadata: { name: 'pod-0', namespace: 'ns' }, spec: old.spec });
+  await field.objects.delete('pod-0');
+  await field.objects.create({ metadata: { name: 'pod-0' }, spec: old.spec } as never);
   const handle = await field.orders.executor(ref).start(command, never, run);
   assert.ok(isHandle<Outcome>(handle));
   const ended: string[] = [];
@@ -107,29 +107,18 @@ test('uid reuse by name: late news of a member that has a successor is no news',
 });
 
 test('withdrawing waits until the order is still, and makes one that is on its way too late', async () => {
-  const field = new Field();
+  const field = await Field.open();
   await field.follow();
-  field.write({ orders: [order('done')] });
-  field.model.update(
-    'members',
-    'ns/pod-0',
-    { ...field.member, status: { results: [{ id: 'done', attempt: 1, phase: 'Done', by: 'agent' }] } },
-    'status',
-  );
+  await field.write({ orders: [order('done')] });
+  await field.writeStatus({ results: [{ id: 'done', attempt: 1, phase: 'Done', by: 'agent' }] });
   const before = field.member;
   await field.orders.executor(ref).withdraw?.('done', never);
   assert.equal(field.member.metadata.resourceVersion, before.metadata.resourceVersion, 'it is still: nothing to write');
   await field.orders.executor(ref).withdraw?.('not-there-yet', never);
-  assert.throws(
-    () =>
-      field.model.update('members', 'ns/pod-0', {
-        ...before,
-        spec: { ...before.spec, orders: [order('not-there-yet')] },
-      }),
-    /modified/,
-  );
+  const late = { ...before, spec: { ...before.spec, orders: [order('not-there-yet')] } };
+  await assert.rejects(field.objects.update(late as never), /modified/);
   // An earlier manager's order, carried out by an agent that takes two seconds to stop.
-  field.write({ orders: [order('old')] });
+  await field.write({ orders: [order('old')] });
   const stopped: string[] = [];
   await field.agent(
     [
@@ -167,11 +156,11 @@ test('withdrawing waits until the order is still, and makes one that is on its w
 });
 
 test('orders that nobody wants any more are swept, and the others stay', async () => {
-  const field = new Field();
+  const field = await Field.open();
   await field.follow();
   let runs = 0;
   await field.agent([{ type: 'say', run: async () => (runs++, done) }], undefined);
-  field.write({ orders: [order('wanted'), order('left-over')] });
+  await field.write({ orders: [order('wanted'), order('left-over')] });
   await field.clock.advance(2_000);
   await field.orders.sweep(ref, (id) => id === 'wanted', never);
   assert.deepEqual(

@@ -16,7 +16,10 @@ export interface Api {
 }
 
 /** The client's list and watch as a reflector asks for them. */
-export function listWatchOf<T extends KubeObject>(api: ResourceApi<T>, selection: Selection): ListWatch<Stored<T>> {
+export function listWatchOf<T extends KubeObject>(
+  api: ResourceApi<T>,
+  selection: Selection = {},
+): ListWatch<Stored<T>> {
   const shared = { ...selection, dropManagedFields: true } as const;
   return {
     list: ({ resourceVersion, ...request }) =>

@@ -1,30 +1,48 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KubeClient, type KubeObject, resource } from '@reeve/kube';
-import { ApiModel, ApiServer, immediately } from '@reeve/simulation/api';
-import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { type KubeObject, resource } from '@reeve/kube';
+import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
+import { seededRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { crdOf, kind } from '../schema/kind.ts';
+import { anything } from '../schema/schema.ts';
 import { Ledger, type LedgerResource } from './ledger.ts';
 import type { Candidate } from './operation.ts';
 import { type OperationTurn, type OperationWork, operationTurn } from './turn.ts';
 
-const clusters = { group: 'test.dev', version: 'v1', plural: 'clusters', kind: 'Cluster', namespaced: true };
+const clusters = kind({
+  group: 'test.dev',
+  version: 'v1',
+  plural: 'clusters',
+  kind: 'Cluster',
+  namespaced: true,
+  spec: anything(),
+  status: anything(),
+});
+const ofClusters = resource<LedgerResource & KubeObject>(clusters);
+const snapshot = snapshotOf({ namespaces: ['ns'], definitions: [crdOf(clusters)] });
 const signal = new AbortController().signal;
 
-function setUp() {
+async function setUp() {
   const clock = new VirtualClock();
-  const model = new ApiModel([clusters], () => clock.now());
-  const transport = new ApiServer(model).transport(immediately(model));
-  const client = new KubeClient({ transport, clock, random: constantRandom(0) });
+  const { client, find } = await openApi(clock);
   let ids = 0;
   const ports = { clock, ids: { next: (prefix: string) => `${prefix}-${++ids}` } };
   const process = () =>
     new Ledger<LedgerResource>(ports, {
-      objects: (namespace) => client.resource(resource<LedgerResource & KubeObject>(clusters), namespace),
+      objects: (namespace) => client.resource(ofClusters, namespace),
       historyLimit: 2,
     });
-  const stored = model.create('clusters', 'ns/c', { metadata: { name: 'c', namespace: 'ns' } }) as LedgerResource;
-  const current = () => (model.find('clusters', 'ns/c') as LedgerResource).status?.currentOperation;
-  return { model, process, stored, current };
+  const objects = client.resource(ofClusters, 'ns');
+  const create = async () => objects.create({ metadata: { name: 'c' }, spec: {} } as never);
+  const stored: LedgerResource = await create();
+  const current = () => find()?.status?.currentOperation;
+  return { objects, create, find, process, stored, current };
+}
+
+async function openApi(clock: VirtualClock) {
+  const api = await ApiWorld.open({ clock, random: seededRandom(1), snapshot: await snapshot });
+  const find = () => api.find<LedgerResource & { readonly spec: unknown }>('clusters.test.dev', 'ns', 'c');
+  return { client: api.client, find };
 }
 
 const wish = (uid: string, more: Partial<Candidate> = {}): Candidate => ({
@@ -36,7 +54,7 @@ const wish = (uid: string, more: Partial<Candidate> = {}): Candidate => ({
 });
 
 test('of two processes that want the lock one gets it, and the other sees who', async () => {
-  const { process, stored, current } = setUp();
+  const { process, stored, current } = await setUp();
   const [one, two] = [process(), process()];
   const mine = await one.take(stored, wish('a'), signal);
   const theirs = await two.take(stored, wish('b'), signal);
@@ -46,7 +64,7 @@ test('of two processes that want the lock one gets it, and the other sees who', 
 });
 
 test('only its holder gives the lock back, an old view of the object does no harm, and the history is bounded', async () => {
-  const { process, stored, current, model } = setUp();
+  const { process, stored, current, objects, find } = await setUp();
   const ledger = process();
   for (const uid of ['a', 'b', 'c']) {
     await ledger.take(stored, wish(uid), signal);
@@ -56,12 +74,11 @@ test('only its holder gives the lock back, an old view of the object does no har
     await ledger.note(stored, id, 'half', signal);
     assert.equal(current()?.step, 'half');
     // Another process changed the object meanwhile: nothing of that is lost.
-    const now = model.get('clusters', 'ns/c');
-    model.update('clusters', 'ns/c', { ...now, spec: { by: uid } });
+    await objects.patch('c', { type: 'merge', value: { spec: { by: uid } } });
     await ledger.end(stored, id, { outcome: 'failed', message: 'no' }, signal);
     assert.equal(current(), undefined);
   }
-  const { status, spec } = model.get('clusters', 'ns/c') as LedgerResource & { spec: unknown };
+  const { status, spec } = find() ?? assert.fail('it is gone');
   assert.deepEqual(spec, { by: 'c' });
   assert.deepEqual(
     status?.operations?.map(({ trigger, outcome, message }) => [trigger.uid, outcome, message]),
@@ -73,15 +90,15 @@ test('only its holder gives the lock back, an old view of the object does no har
 });
 
 test('uid reuse by name: a lock is never taken on an object that is gone, or on its successor', async () => {
-  const { process, stored, model } = setUp();
-  model.delete('clusters', 'ns/c');
+  const { process, stored, objects, create } = await setUp();
+  await objects.delete('c');
   assert.equal(await process().take(stored, wish('a'), signal), undefined);
-  model.create('clusters', 'ns/c', { metadata: { name: 'c', namespace: 'ns' } });
+  await create();
   assert.equal(await process().take(stored, wish('a'), signal), undefined);
 });
 
 test('a turn takes what is next, goes on with it, ends it, and lets safety go first between two steps', async () => {
-  const { process, stored, current } = setUp();
+  const { process, stored, current } = await setUp();
   const ledger = process();
   const told: string[] = [];
   let answer: OperationTurn = { state: 'running', step: '1 of 2', wakeAt: 77 };
@@ -113,7 +130,7 @@ test('a turn takes what is next, goes on with it, ends it, and lets safety go fi
 });
 
 test('an operation whose trigger is no candidate any more is still ended by its work', async () => {
-  const { process, stored, current } = setUp();
+  const { process, stored, current } = await setUp();
   await process().take(stored, wish('a'), signal);
   const work = async (): Promise<OperationTurn> => ({ state: 'ended', outcome: 'cancelled' });
   // A new process, whose cache is from before the lock was taken.

@@ -5,6 +5,9 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 
+/** Without a reason an exception is made for each, and its stack is walked. */
+const DISPOSED = 'the work ended before the time was up';
+
 export function deadline(clock: Clock, ms: number, reason: () => Error, parent?: AbortSignal): Deadline {
   const controller = new AbortController();
   const sleeping = new AbortController();
@@ -19,7 +22,7 @@ export function deadline(clock: Clock, ms: number, reason: () => Error, parent?:
     signal: controller.signal,
     [Symbol.dispose]() {
       parent?.removeEventListener('abort', onParent);
-      sleeping.abort();
+      sleeping.abort(DISPOSED);
     },
   };
 }

@@ -263,7 +263,7 @@ export class WorkQueue {
     const at = this.#delays.nextAt;
     // An alarm that rings too early is harmless; cancelling it each time a key is taken is not free.
     if (at === undefined || (this.#alarm && this.#alarm.at <= at)) return;
-    this.#alarm?.cancel.abort();
+    this.#alarm?.cancel.abort('an earlier alarm'); // without a reason an exception is made for it
     const alarm = { at, cancel: new AbortController() };
     this.#alarm = alarm;
     const ms = Math.min(LONGEST_SLEEP_MS, Math.max(0, at - this.#clock.now()));

@@ -1,11 +1,13 @@
-/** A task runner on an API model, with places where steps run that outlive the runner. */
+/** A task runner on an API server in memory, with places where steps run that outlive the runner. */
 import { KubeClient, type KubeObject, resource } from '@reeve/kube';
-import { ApiModel, ApiServer, type ApiWrite, immediately } from '@reeve/simulation/api';
+import { ApiWorld, type ApiWrite, snapshotOf } from '@reeve/simulation/api';
 import { type Command, done, failed, type Outcome, type Run } from '../command/command.ts';
 import type { Executor } from '../command/executor.ts';
 import { known } from '../plan/known.ts';
-import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { constantRandom, seededRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import type { Objects } from '../resource/objects.ts';
+import { crdOf, kind } from '../schema/kind.ts';
+import { anything, object, text } from '../schema/schema.ts';
 import { finalizerHold } from './hold.ts';
 import { type TaskContext, TaskRunner } from './runner.ts';
 import type { TaskClass, TaskDefinition, TaskResource } from './task.ts';
@@ -15,7 +17,17 @@ export interface TestTask extends TaskResource {
 }
 
 export const FINALIZER = 'test.dev/task';
-const tasks = { group: 'test.dev', version: 'v1', plural: 'tasks', kind: 'Task', namespaced: true };
+const tasks = kind({
+  group: 'test.dev',
+  version: 'v1',
+  plural: 'tasks',
+  kind: 'Task',
+  namespaced: true,
+  spec: object({ class: text() }),
+  status: anything(),
+});
+const TASKS = 'tasks.test.dev';
+const snapshot = snapshotOf({ namespaces: ['ns'], definitions: [crdOf(tasks)] });
 
 /** Where steps run: it remembers what was started, and goes on without whoever started it. */
 export class Place {
@@ -51,9 +63,9 @@ export class Place {
 }
 
 export class Bench {
-  readonly clock = new VirtualClock();
-  readonly writes: ApiWrite[] = [];
-  readonly model = new ApiModel([tasks], () => this.clock.now());
+  readonly clock: VirtualClock;
+  readonly writes: readonly ApiWrite[];
+  readonly api: ApiWorld;
   readonly place = new Place();
   readonly objects: Objects<TestTask>;
   readonly woken: string[] = [];
@@ -61,12 +73,26 @@ export class Bench {
   definition: Partial<TaskDefinition<TestTask>> = {};
   isKnown = true;
   runner: TaskRunner<TestTask>;
+  #uid = '';
 
-  constructor() {
-    this.model.onWrite = (write) => this.writes.push(write);
-    const ports = { clock: this.clock, random: constantRandom(0) };
-    const transport = new ApiServer(this.model).transport(immediately(this.model));
-    const client = new KubeClient({ ...ports, transport });
+  static async open(): Promise<Bench> {
+    const clock = new VirtualClock();
+    const writes: ApiWrite[] = [];
+    const api = await ApiWorld.open({
+      clock,
+      random: seededRandom(1),
+      snapshot: await snapshot,
+      follow: [TASKS],
+      onWrite: (write) => writes.push(write),
+    });
+    return new Bench(clock, api, writes);
+  }
+
+  private constructor(clock: VirtualClock, api: ApiWorld, writes: readonly ApiWrite[]) {
+    this.clock = clock;
+    this.api = api;
+    this.writes = writes;
+    const client = new KubeClient({ clock, random: constantRandom(0), transport: api.transport });
     this.objects = (namespace) => client.resource(resource<TestTask & KubeObject>(tasks), namespace);
     this.runner = this.restart();
   }
@@ -95,18 +121,34 @@ export class Bench {
     };
   }
 
-  create(taskClass: TaskClass): TestTask {
-    const metadata = { name: 'task', namespace: 'ns' };
-    return this.model.create('tasks', 'ns/task', { metadata, spec: { class: taskClass } }) as TestTask;
+  async create(taskClass: TaskClass): Promise<TestTask> {
+    const task = { metadata: { name: 'task' }, spec: { class: taskClass } };
+    const { metadata } = await this.#tasks.create(task as never);
+    this.#uid = metadata.uid;
+    return this.task as TestTask;
+  }
+
+  /** As a person does. */
+  async delete(): Promise<void> {
+    await this.#tasks.delete('task');
+  }
+
+  get #tasks() {
+    return this.api.client.resource(resource<TestTask & KubeObject>(tasks), 'ns');
   }
 
   get task(): TestTask | undefined {
-    return this.model.find('tasks', 'ns/task') as TestTask | undefined;
+    return this.api.find<TestTask>(TASKS, 'ns', 'task');
+  }
+
+  /** Also when it is gone. */
+  get uid(): string {
+    return this.#uid;
   }
 
   /** One turn, with what the cache has: by default the newest. */
   turn(cached = this.task, more: Partial<TaskContext> = {}) {
-    const ref = { namespace: 'ns', name: 'task', uid: cached?.metadata.uid ?? 'uid-0001' };
+    const ref = { namespace: 'ns', name: 'task', uid: cached?.metadata.uid ?? this.#uid };
     return this.runner.turn(ref, cached, { signal: new AbortController().signal, ...more });
   }
 

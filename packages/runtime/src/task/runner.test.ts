@@ -7,8 +7,8 @@ import { compareNames } from './decide.ts';
 import { Bench, FINALIZER } from './runner-testing.ts';
 
 test('a task begins by freezing its members in one write, after it is held by a finalizer', async () => {
-  const bench = new Bench();
-  bench.create('parallel');
+  const bench = await Bench.open();
+  await bench.create('parallel');
   assert.equal((await bench.turn()).state, 'running');
   assert.deepEqual(
     bench.writes.map(({ verb }) => verb),
@@ -22,12 +22,12 @@ test('a task begins by freezing its members in one write, after it is held by a 
 });
 
 test('a parallel task runs on all members at once and writes its status at the end', async () => {
-  const bench = new Bench();
-  bench.create('parallel');
+  const bench = await Bench.open();
+  await bench.create('parallel');
   await bench.turn();
   assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1', 'pod-10#1']);
   await settled();
-  assert.deepEqual(bench.runner.progress('uid-0001')['pod-2'], { done: 1, total: 4, unit: 'ranges' });
+  assert.deepEqual(bench.runner.progress(bench.uid)['pod-2'], { done: 1, total: 4, unit: 'ranges' });
   for (const pod of ['pod-10', 'pod-1']) bench.place.end(pod);
   await settled();
   assert.equal((await bench.turn()).state, 'running');
@@ -44,9 +44,9 @@ test('a parallel task runs on all members at once and writes its status at the e
 });
 
 test('no more members at once than the width says', async () => {
-  const bench = new Bench();
+  const bench = await Bench.open();
   bench.definition = { width: 2 };
-  bench.create('parallel');
+  await bench.create('parallel');
   await bench.turn();
   assert.deepEqual(bench.place.started, ['pod-1#1', 'pod-2#1']);
   bench.place.end('pod-1');
@@ -56,8 +56,8 @@ test('no more members at once than the width says', async () => {
 });
 
 test('a sequential task goes from member to member and writes its status after each', async () => {
-  const bench = new Bench();
-  bench.create('sequential');
+  const bench = await Bench.open();
+  await bench.create('sequential');
   await bench.turn();
   for (const [index, pod] of ['pod-1', 'pod-2', 'pod-10'].entries()) {
     assert.equal(bench.place.started.length, index + 1);
@@ -72,8 +72,8 @@ test('a sequential task goes from member to member and writes its status after e
 });
 
 test('a single step runs on one member', async () => {
-  const bench = new Bench();
-  bench.create('single');
+  const bench = await Bench.open();
+  await bench.create('single');
   await bench.turn();
   assert.deepEqual(bench.phases, { 'pod-2': 'Waiting' });
   bench.place.end('pod-2');
@@ -83,9 +83,9 @@ test('a single step runs on one member', async () => {
 });
 
 test('a failing step is tried again, not at once and not for ever; then the others are skipped', async () => {
-  const bench = new Bench();
+  const bench = await Bench.open();
   bench.definition = { attempts: 2 };
-  bench.create('sequential');
+  await bench.create('sequential');
   await bench.turn();
   bench.place.end('pod-1', failed('DISK_FULL', 'no room'));
   await settled();
@@ -103,9 +103,9 @@ test('a failing step is tried again, not at once and not for ever; then the othe
 });
 
 test('with onFailure continue the others are worked on all the same', async () => {
-  const bench = new Bench();
+  const bench = await Bench.open();
   bench.definition = { attempts: 1, onFailure: 'continue' };
-  bench.create('sequential');
+  await bench.create('sequential');
   await bench.turn();
   bench.place.end('pod-1', failed('DISK_FULL', 'no room'));
   for (const pod of ['pod-2', 'pod-10']) {
@@ -120,8 +120,8 @@ test('with onFailure continue the others are worked on all the same', async () =
 });
 
 test('a stale step is the same attempt again; what may be done already is not begun again', async () => {
-  const bench = new Bench();
-  bench.create('single');
+  const bench = await Bench.open();
+  await bench.create('single');
   await bench.turn();
   bench.place.end('pod-2', stale('another epoch'));
   await settled();
@@ -129,8 +129,8 @@ test('a stale step is the same attempt again; what may be done already is not be
   await bench.clock.advance(200);
   await bench.turn();
   assert.deepEqual(bench.place.started, ['pod-2#1'], 'found under its name');
-  const other = new Bench();
-  other.create('single');
+  const other = await Bench.open();
+  await other.create('single');
   await other.turn();
   other.place.end('pod-2', failed('ORDER_UNKNOWN', 'who knows'));
   await settled();
@@ -140,8 +140,8 @@ test('a stale step is the same attempt again; what may be done already is not be
 
 test('a restart collects what ended meanwhile and repeats nothing', async () => {
   for (const taskClass of ['parallel', 'sequential'] as const) {
-    const bench = new Bench();
-    bench.create(taskClass);
+    const bench = await Bench.open();
+    await bench.create(taskClass);
     await bench.turn();
     const pods = taskClass === 'parallel' ? ['pod-1', 'pod-2', 'pod-10'] : ['pod-1'];
     for (const pod of pods) bench.place.end(pod);
@@ -165,7 +165,7 @@ test('a restart collects what ended meanwhile and repeats nothing', async () => 
 });
 
 test('deleting a task cancels it: steps are aborted and waited for, then what it holds is let go', async () => {
-  const bench = new Bench();
+  const bench = await Bench.open();
   const told: string[] = [];
   bench.definition = {
     begin: (_task, held) => {
@@ -183,10 +183,10 @@ test('deleting a task cancels it: steps are aborted and waited for, then what it
       },
     }),
   };
-  bench.create('single');
+  await bench.create('single');
   await bench.turn();
   await settled();
-  bench.model.delete('tasks', 'ns/task');
+  await bench.delete();
   const first = bench.turn();
   await bench.clock.advance(2_000);
   const stopping = await first;
@@ -204,10 +204,10 @@ test('deleting a task cancels it: steps are aborted and waited for, then what it
 });
 
 test('a task that was deleted while the operator was down is cancelled all the same', async () => {
-  const bench = new Bench();
-  bench.create('parallel');
+  const bench = await Bench.open();
+  await bench.create('parallel');
   await bench.turn();
-  bench.model.delete('tasks', 'ns/task');
+  await bench.delete();
   bench.restart();
   assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'cancelled' });
   assert.deepEqual(bench.place.withdrawn.sort(), ['pod-1', 'pod-10', 'pod-2']);
@@ -216,10 +216,10 @@ test('a task that was deleted while the operator was down is cancelled all the s
 });
 
 test('finalizer leak: a cancellation that fails is tried again, and the finalizer stays until it worked', async () => {
-  const bench = new Bench();
-  bench.create('parallel');
+  const bench = await Bench.open();
+  await bench.create('parallel');
   await bench.turn();
-  bench.model.delete('tasks', 'ns/task');
+  await bench.delete();
   bench.restart();
   const { withdraw } = bench.place.executor;
   bench.place.executor.withdraw = async () => {
@@ -233,17 +233,17 @@ test('finalizer leak: a cancellation that fails is tried again, and the finalize
 });
 
 test('deleted before it began, a task is simply gone', async () => {
-  const bench = new Bench();
-  bench.create('parallel');
+  const bench = await Bench.open();
+  await bench.create('parallel');
   const cached = bench.task;
-  bench.model.delete('tasks', 'ns/task');
+  await bench.delete();
   assert.deepEqual(await bench.turn(cached), { state: 'ended', outcome: 'cancelled', message: 'the task is gone' });
   assert.deepEqual(bench.place.started, []);
 });
 
 test('stale read after own write: an old cache never makes a task begin again', async () => {
-  const bench = new Bench();
-  const fresh = bench.create('parallel');
+  const bench = await Bench.open();
+  const fresh = await bench.create('parallel');
   await bench.turn();
   bench.pods = ['pod-9'];
   bench.restart(); // nothing is remembered, and the cache is from before the task began
@@ -258,8 +258,8 @@ test('stale read after own write: an old cache never makes a task begin again', 
 });
 
 test('a task gives way between two steps, and goes on where it was', async () => {
-  const bench = new Bench();
-  bench.create('sequential');
+  const bench = await Bench.open();
+  await bench.create('sequential');
   await bench.turn();
   const yielding = () => bench.turn(bench.task, { mustYield: true });
   assert.equal((await yielding()).state, 'running', 'not in the middle of a step');
@@ -274,24 +274,24 @@ test('a task gives way between two steps, and goes on where it was', async () =>
 });
 
 test('members that cannot be read are waited for; none at all, or a task that nobody knows, is a failure', async () => {
-  const bench = new Bench();
+  const bench = await Bench.open();
   bench.definition = { members: async () => unknown('no view yet') };
-  bench.create('parallel');
+  await bench.create('parallel');
   const waiting = await bench.turn();
   assert.deepEqual(waiting.waitingFor, [{ reason: 'MembersUnknown', message: 'no view yet', subjects: [] }]);
   bench.definition = { members: async () => known([]) };
   assert.equal((await bench.turn()).state, 'ended');
   assert.equal(bench.task?.status?.code, 'TASK_NO_MEMBERS');
-  const other = new Bench();
+  const other = await Bench.open();
   other.isKnown = false;
-  other.create('parallel');
+  await other.create('parallel');
   assert.equal((await other.turn()).state, 'ended');
   assert.equal(other.task?.status?.code, 'TASK_UNKNOWN');
 });
 
 test('shutdown stops what runs here and leaves the task as it is', async () => {
-  const bench = new Bench();
-  bench.create('sequential');
+  const bench = await Bench.open();
+  await bench.create('sequential');
   await bench.turn();
   const before = bench.writes.length;
   await bench.runner[Symbol.asyncDispose]();

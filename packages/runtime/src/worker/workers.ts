@@ -145,7 +145,7 @@ export class Workers {
     };
     const guarding = guard().catch(() => undefined); // it ended in time
     const verdict = await this.#judge({ key, queue, signal: controller.signal });
-    over.abort();
+    over.abort('over'); // a reason costs less than none: for that an exception is made
     await guarding;
     all.delete(running);
     if (all.size === 0) this.#running.delete(key);

@@ -2,15 +2,18 @@
 import { KubeClient, type KubeObject, resource } from '@reeve/kube';
 import {
   type Command,
+  crdOf,
+  kind,
   type KubeResource,
   type LeaseObject,
   type Member,
   memberKind,
   type OperationStatus,
+  schema,
   type TaskResource,
 } from '@reeve/runtime';
 import type { Incarnation } from '@reeve/simulation';
-import { type ApiKind, type ApiServer, simulated } from '@reeve/simulation/api';
+import { type ApiWorld, simulatedTransport, snapshotOf } from '@reeve/simulation/api';
 
 export const NAMESPACE = 'ns';
 export const CLUSTER = 'ns/c';
@@ -25,42 +28,54 @@ export interface Task extends TaskResource {
   readonly spec: { readonly cluster: string; readonly verb: string };
 }
 
-const group = 'sample.dev';
-const version = 'v1';
-export const clusterKind: ApiKind = {
-  group,
-  version,
+/** As the store names the collections. */
+export const CLUSTERS = 'clusters.sample.dev';
+export const TASKS = 'tasks.sample.dev';
+export const MEMBERS = `${memberKind.plural}.${memberKind.group}`;
+
+const ours = { group: 'sample.dev', version: 'v1', namespaced: true } as const;
+const clusterKind = kind({
+  ...ours,
   plural: 'clusters',
   kind: 'Cluster',
-  namespaced: true,
-  judge: ({ spec }) =>
-    Number.isInteger((spec as Cluster['spec'] | undefined)?.replicas) ? undefined : 'spec.replicas must be an integer',
-};
-export const taskKind: ApiKind = { group, version, plural: 'tasks', kind: 'Task', namespaced: true };
-export const leaseKind: ApiKind = {
+  spec: schema.object({ replicas: schema.integer({ minimum: 0, maximum: 9 }) }),
+  status: schema.anything(),
+});
+const taskKind = kind({
+  ...ours,
+  plural: 'tasks',
+  kind: 'Task',
+  spec: schema.object(
+    { cluster: schema.text(), verb: schema.text() },
+    { rules: [{ rule: 'self == oldSelf', message: 'a task does not change' }] },
+  ),
+  status: schema.anything(),
+});
+const leaseKind = {
   group: 'coordination.k8s.io',
   version: 'v1',
   plural: 'leases',
   kind: 'Lease',
   namespaced: true,
 };
-export const memberApiKind: ApiKind = {
-  group: memberKind.group,
-  version: memberKind.version,
-  plural: memberKind.plural,
-  kind: memberKind.kind,
-  namespaced: true,
-  judge: ({ spec }) => (((spec as Member['spec']).orders?.length ?? 0) > 8 ? 'spec.orders: at most 8' : undefined),
-};
+
+/** What the server has when a run begins: the namespace and the definitions of our kinds. */
+export const snapshot = snapshotOf({
+  namespaces: [NAMESPACE],
+  definitions: [clusterKind, taskKind, memberKind].map(crdOf),
+});
+
+export const clusters = resource<Cluster & KubeObject>(clusterKind);
+export const tasks = resource<Task & KubeObject>(taskKind);
 
 /** The client of one life: everything it sends can be late, lost, or its last. */
-export function clientOf(life: Incarnation, server: ApiServer) {
+export function clientOf(life: Incarnation, api: ApiWorld) {
   const { clock, random } = life.ports;
-  const client = new KubeClient({ clock, random, transport: server.transport(simulated(life)), timeoutMs: 20_000 });
+  const client = new KubeClient({ clock, random, transport: simulatedTransport(api, life), timeoutMs: 20_000 });
   return {
-    clusters: client.resource(resource<Cluster & KubeObject>(clusterKind), NAMESPACE),
-    tasks: client.resource(resource<Task & KubeObject>(taskKind), NAMESPACE),
-    members: client.resource(resource<Member & KubeObject>(memberApiKind), NAMESPACE),
+    clusters: client.resource(clusters, NAMESPACE),
+    tasks: client.resource(tasks, NAMESPACE),
+    members: client.resource(resource<Member & KubeObject>(memberKind), NAMESPACE),
     leases: client.resource(resource<LeaseObject & KubeObject>(leaseKind), NAMESPACE),
   };
 }

@@ -1,40 +1,44 @@
 /** What must hold, judged on every write that the API server took and at every moment of the world. */
 import { HISTORY_LIMIT, isEnded, type Member } from '@reeve/runtime';
 import { Violation } from '@reeve/simulation';
-import type { ApiModel, ApiWrite } from '@reeve/simulation/api';
-import { CLUSTER, type Cluster, FINALIZER, NAMESPACE, type Task } from './api.ts';
+import type { ApiWorld, ApiWrite } from '@reeve/simulation/api';
+import { CLUSTERS, type Cluster, FINALIZER, MEMBERS, NAMESPACE, TASKS, type Task } from './api.ts';
 import type { PodWorld } from './world.ts';
 
 export class Checks {
-  readonly #model: ApiModel;
+  /** Absent until the server is there. */
+  api: ApiWorld | undefined;
   readonly #world: PodWorld;
   readonly #statusWrites = new Map<string, number>();
+  /** The uids of tasks in the order of their creation: an event of a later one may not have been heard yet. */
+  readonly #created: string[] = [];
   /** Every operation that took the lock: `kind trigger`. */
   readonly taken: string[] = [];
 
-  constructor(model: ApiModel, world: PodWorld) {
-    this.#model = model;
+  constructor(world: PodWorld) {
     this.#world = world;
   }
 
   get cluster(): Cluster | undefined {
-    return this.#model.find('clusters', CLUSTER) as Cluster | undefined;
+    return this.api?.find<Cluster>(CLUSTERS, NAMESPACE, 'c');
   }
 
   get tasks(): readonly Task[] {
-    return this.#model.list('tasks', NAMESPACE) as readonly Task[];
+    return this.api?.list<Task>(TASKS, NAMESPACE) ?? [];
   }
 
   get members(): readonly Member[] {
-    return this.#model.list('members', NAMESPACE) as readonly unknown[] as readonly Member[];
+    return this.api?.list<Member>(MEMBERS, NAMESPACE) ?? [];
   }
 
-  onWrite({ plural, verb, before, after }: ApiWrite): void {
-    if (plural === 'clusters') this.#lock(before as Cluster | undefined, after as Cluster | undefined);
-    if (plural === 'tasks' && after) this.#report(verb, before as Task | undefined, after as Task);
-    if (plural === 'tasks' && !after) this.#cancelled((before as Task).metadata.uid ?? '');
-    if (plural === 'members' && verb === 'status')
+  onWrite({ resource, verb, before, after }: ApiWrite): void {
+    if (resource === CLUSTERS) this.#lock(before as Cluster | undefined, after as Cluster | undefined);
+    if (resource === TASKS && verb === 'create') this.#created.push(after?.metadata.uid ?? '');
+    if (resource === TASKS && after) this.#report(verb, before as Task | undefined, after as Task);
+    if (resource === TASKS && !after) this.#cancelled(before?.metadata.uid ?? '');
+    if (resource === MEMBERS && verb === 'status')
       this.#results(before as unknown as Member, after as unknown as Member);
+    this.always();
   }
 
   /** Nobody works on a pod without holding the lock of its cluster; pods are added and removed alone. */
@@ -99,10 +103,14 @@ export class Checks {
     const mine = this.tasks.find(({ metadata }) => metadata.uid === is.trigger.uid);
     for (const other of this.tasks) {
       if (!mine || isEnded(other.status) || other.metadata.deletionTimestamp !== undefined || !isKnown(other)) continue;
-      if (orderOf(other) < orderOf(mine)) {
+      if (orderOf(other) < orderOf(mine) && this.#age(other) < this.#age(mine)) {
         throw new Violation('ORDER', `${mine.metadata.name} goes before ${other.metadata.name}, which is older`);
       }
     }
+  }
+
+  #age({ metadata }: Task): number {
+    return this.#created.indexOf(metadata.uid ?? '');
   }
 
   /** Members are frozen; what ended stays ended; the status is written as rarely as its class says. */

@@ -1,5 +1,5 @@
 /** A member for each pod, and an agent for each member. */
-import { Agent, localExecutor, type Member, type ResourceCache, written } from '@reeve/runtime';
+import { Agent, listWatchOf, localExecutor, type Member, type ResourceCache, written } from '@reeve/runtime';
 import type { Process } from '@reeve/simulation';
 import { clientOf, NAMESPACE, type SampleClient } from './api.ts';
 import { type Context, handlers } from './handlers.ts';
@@ -35,7 +35,7 @@ export function agentProcess(sample: Sample, pod: string): Process {
     name: `agent-${pod}`,
     background: true,
     async run(life) {
-      const client = clientOf(life, sample.server);
+      const client = clientOf(life, sample.api);
       const fieldSelector = `metadata.name=${pod}`;
       const context: Context = {
         world: sample.world,
@@ -47,10 +47,7 @@ export function agentProcess(sample: Sample, pod: string): Process {
         name: pod,
         version: '1.0.0',
         place: 'machine',
-        source: {
-          list: (request) => client.members.list({ ...request, fieldSelector }),
-          watch: (request) => client.members.watchBatches({ ...request, fieldSelector }),
-        },
+        source: listWatchOf(client.members, { fieldSelector }),
         members: client.members,
         leases: client.leases,
         executor: localExecutor(handlers, context),

@@ -10,7 +10,7 @@ import {
   type Knowledge,
   known,
   Ledger,
-  type ListWatch,
+  listWatchOf,
   localExecutor,
   type Look,
   MemberOrders,
@@ -22,6 +22,7 @@ import {
   Reflector,
   requeueAfter,
   type Resource,
+  type ResourceApi,
   ResourceCache,
   retry,
   routeEvents,
@@ -35,6 +36,7 @@ import {
   WorkQueue,
   written,
 } from '@reeve/runtime';
+import type { KubeObject } from '@reeve/kube';
 import type { Incarnation } from '@reeve/simulation';
 import {
   CLUSTER,
@@ -81,7 +83,7 @@ export class Operator {
   constructor(life: Incarnation, sample: Sample) {
     this.#life = life;
     this.#sample = sample;
-    this.#client = clientOf(life, sample.server);
+    this.#client = clientOf(life, sample.api);
     const { ports } = life;
     this.#queue = new WorkQueue(ports, { name: 'clusters' });
     this.#misfits = new WorkQueue(ports, { name: 'misfits' });
@@ -156,8 +158,11 @@ export class Operator {
     ]);
   }
 
-  #reflect<T extends Resource>(client: unknown, cache: ResourceCache<T>) {
-    return new Reflector<T>(this.#life.ports, { source: client as ListWatch<T>, cache }).events();
+  #reflect<T extends Resource, O extends T & KubeObject>(client: ResourceApi<O>, cache: ResourceCache<T>) {
+    return new Reflector<T>(this.#life.ports, {
+      source: this.#sample.parts.source(listWatchOf(client)),
+      cache,
+    }).events();
   }
 
   async #reconcile({ key, signal }: Work): Promise<Verdict> {

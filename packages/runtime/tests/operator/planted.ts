@@ -1,5 +1,5 @@
 /** Bugs that a campaign must find: what each check is good for. */
-import type { Candidate, Executor, Handle, Outcome } from '@reeve/runtime';
+import type { Candidate, Executor, Handle, ListWatch, Outcome, Resource } from '@reeve/runtime';
 import { failed, isHandle } from '@reeve/runtime';
 import type { Step } from './api.ts';
 import { type Parts, soundParts, type Through } from './scenario.ts';
@@ -41,6 +41,25 @@ function lastInFirstOut(candidates: readonly Candidate[]): readonly Candidate[] 
   });
 }
 
+/** What comes first after a watch broke is not heard. */
+function leaky<T extends Resource>(source: ListWatch<T>): ListWatch<T> {
+  let isAfterBreak = false;
+  return {
+    list: (request) => source.list(request),
+    async *watch(request) {
+      try {
+        for await (const batch of source.watch(request)) {
+          if (!isAfterBreak) yield batch;
+          isAfterBreak = false;
+        }
+      } catch (error) {
+        isAfterBreak = true;
+        throw error;
+      }
+    },
+  };
+}
+
 export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'the last task goes first',
@@ -56,6 +75,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'orders of an earlier life are not withdrawn',
     through: 'members',
     parts: { ...soundParts, executor: forgetful },
+  },
+  {
+    name: 'events are lost when a watch breaks',
+    through: 'process',
+    parts: { ...soundParts, source: leaky },
   },
   {
     name: 'a running task has no finalizer',

@@ -1,8 +1,28 @@
 /** The sample operator in a world where everything can go wrong. */
-import { type Candidate, type Executor, isEnded, type TaskHold } from '@reeve/runtime';
-import { EPOCH_MS, type Process, type Scenario, type Simulation, Violation, type WorldEvent } from '@reeve/simulation';
-import { ApiModel, ApiServer, Refusal } from '@reeve/simulation/api';
-import { CLUSTER, clusterKind, leaseKind, memberApiKind, NAMESPACE, type Step, type Task, taskKind } from './api.ts';
+import type { Resource as KubeKind, KubeObject } from '@reeve/kube';
+import {
+  type Candidate,
+  type Executor,
+  isEnded,
+  type KubeResource,
+  type ListWatch,
+  type Resource,
+  type TaskHold,
+} from '@reeve/runtime';
+import { type Process, type Scenario, type Simulation, Violation, type WorldEvent } from '@reeve/simulation';
+import { ApiWorld } from '@reeve/simulation/api';
+import {
+  CLUSTERS,
+  type Cluster,
+  clusters,
+  MEMBERS,
+  NAMESPACE,
+  type Step,
+  snapshot,
+  TASKS,
+  type Task,
+  tasks,
+} from './api.ts';
 import { Checks } from './checks.ts';
 import { agentProcess } from './members.ts';
 import { Operator } from './operator.ts';
@@ -13,19 +33,21 @@ export interface Parts {
   hold(hold: TaskHold<Task>): TaskHold<Task>;
   executor(executor: Executor<Step>): Executor<Step>;
   order(candidates: readonly Candidate[]): readonly Candidate[];
+  source<T extends Resource>(source: ListWatch<T>): ListWatch<T>;
 }
 
 export const soundParts: Parts = {
   hold: (hold) => hold,
   executor: (executor) => executor,
   order: (candidates) => candidates,
+  source: (source) => source,
 };
 
 /** Where the steps of tasks run. */
 export type Through = 'process' | 'members';
 
 export interface Sample {
-  readonly server: ApiServer;
+  readonly api: ApiWorld;
   readonly world: PodWorld;
   readonly through: Through;
   readonly parts: Parts;
@@ -47,8 +69,7 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
   return {
     name: `operator-${through}`,
     effects: through === 'members' ? 600 : 200,
-    build(simulation) {
-      let refusals = 0;
+    async build(simulation) {
       // Thrown inside an effect it would be taken for a refusal of the world.
       const strictly = (check: () => void) => {
         try {
@@ -58,23 +79,19 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
         }
       };
       const world = new PodWorld((rule, message) => simulation.fail(rule, message));
-      const model = new ApiModel(
-        [clusterKind, taskKind, memberApiKind, leaseKind],
-        () => EPOCH_MS + simulation.elapsed,
-      );
-      const server = new ApiServer(model, {
-        admit: (label) => {
-          if (refusals > 0 && !label.startsWith('watch')) {
-            refusals--;
-            throw new Refusal(429, 'TooManyRequests', 'later');
-          }
-        },
+      const checks = new Checks(world);
+      const api = await ApiWorld.open({
+        clock: simulation.environment.ports.clock,
+        random: simulation.random(),
+        snapshot: await snapshot,
+        follow: [CLUSTERS, TASKS, MEMBERS],
+        onWrite: (write) => strictly(() => checks.onWrite(write)),
+        onError: (error) => simulation.fail('SERVER', error instanceof Error ? String(error.stack) : String(error)),
       });
-      const checks = new Checks(model, world);
-      model.onWrite = (write) => strictly(() => checks.onWrite(write));
+      checks.api = api;
       const parts = options.parts ?? soundParts;
       const sample: Sample = {
-        server,
+        api,
         world,
         through,
         parts,
@@ -92,10 +109,10 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
       };
       const pods = Array.from({ length: MOST_PODS }, (_, i) => `pod-${i}`);
       const agents = through === 'members' ? pods.map((pod) => agentProcess(sample, pod)) : [];
-      const events: Events = { simulation, model, server, world, through, refuse: (count) => (refusals += count) };
+      const events: Events = { simulation, api, world, through };
       return {
-        processes: [operator, ...agents, user(model, simulation, options.quiet ?? false)],
-        events: () => (options.quiet ? [] : eventsOf(events)).concat(cancelsOf(simulation, model)),
+        processes: [operator, ...agents, user(api, simulation, options.quiet ?? false)],
+        events: () => (options.quiet ? [] : eventsOf(events)).concat(cancelsOf(simulation, api)),
         always: () => checks.always(),
         unrest: () => checks.unrest(),
         atEnd: () => {
@@ -111,37 +128,40 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
 }
 
 /** Asks for a cluster, tasks, another size; deletes a task; changes its mind. It is not what is tested: nothing happens to it. */
-function user(model: ApiModel, { choices }: Simulation, isQuiet: boolean): Process {
+function user(api: ApiWorld, { choices }: Simulation, isQuiet: boolean): Process {
   return {
     name: 'user',
     faults: [],
     async run(life) {
       const { clock } = life.ports;
-      const act = (detail: string, apply: () => unknown) => life.effect('user', { detail, apply: () => void apply() });
+      const act = async (detail: string, apply: () => Promise<unknown>) => {
+        await life.effect('user', { detail, apply });
+      };
+      // Tasks of one second are told apart by their uids, which are random.
+      const apart = () => clock.sleep((1 - choices.pick(2)) * 1_000);
+      const ofTasks = api.client.resource(tasks, NAMESPACE);
+      const ofClusters = api.client.resource(clusters, NAMESPACE);
       const create = (name: string, verb: string) =>
-        act(`create ${name}`, () =>
-          model.create('tasks', `${NAMESPACE}/${name}`, {
-            metadata: { name, namespace: NAMESPACE },
-            spec: { cluster: 'c', verb },
-          }),
-        );
-      await act('create c', () =>
-        model.create('clusters', CLUSTER, { metadata: { name: 'c', namespace: NAMESPACE }, spec: { replicas: 3 } }),
-      );
+        act(`create ${name}`, () => ofTasks.create({ metadata: { name }, spec: { cluster: 'c', verb } } as never));
+      await act('create c', () => ofClusters.create({ metadata: { name: 'c' }, spec: { replicas: 3 } } as never));
       await clock.sleep(choices.pick(3) * 7_000);
       await create('t1', 'clean');
+      await apart();
       await create('t2', 'snapshot');
       await create('odd', 'dance');
       await clock.sleep(choices.pick(4) * 4_000);
+      await apart();
       await create('t3', choices.pick(2) === 0 ? 'clean' : 'snapshot');
       if (!isQuiet) {
         await clock.sleep(choices.pick(8) * 1_500);
-        const doomed = `${NAMESPACE}/t${1 + choices.pick(3)}`;
-        await act(`delete ${doomed}`, () => model.find('tasks', doomed) && model.delete('tasks', doomed));
+        const doomed = `t${1 + choices.pick(3)}`;
+        await act(`delete ${doomed}`, async () => {
+          if (api.find(TASKS, NAMESPACE, doomed)) await ofTasks.delete(doomed);
+        });
         await clock.sleep(choices.pick(4) * 2_000);
         const replicas = 2 + choices.pick(3);
-        await act(`resize to ${replicas}`, () =>
-          model.update('clusters', CLUSTER, { ...model.get('clusters', CLUSTER), spec: { replicas } }),
+        await act(`resize to ${replicas}`, async () =>
+          ofClusters.patch('c', { type: 'merge', value: { spec: { replicas } } }),
         );
       }
       await clock.sleep(30_000);
@@ -151,22 +171,21 @@ function user(model: ApiModel, { choices }: Simulation, isQuiet: boolean): Proce
 
 interface Events {
   readonly simulation: Simulation;
-  readonly model: ApiModel;
-  readonly server: ApiServer;
+  readonly api: ApiWorld;
   readonly world: PodWorld;
   readonly through: Through;
-  refuse(count: number): void;
 }
 
-function eventsOf({ simulation, model, server, world, through, refuse }: Events): readonly WorldEvent[] {
+function eventsOf({ simulation, api, world, through }: Events): readonly WorldEvent[] {
   const pods = [...world.pods.values()];
   return [
-    { kind: 'compact', apply: () => model.compact() },
-    { kind: 'cut-watches', apply: () => server.cutStreams() },
-    { kind: 'replay', apply: () => server.replay(4) },
-    { kind: 'throttle', apply: () => refuse(3) },
-    ...[CLUSTER].filter((key) => model.find('clusters', key)).map((key) => touch(model, 'clusters', key)),
-    ...model.list('tasks', NAMESPACE).map(({ metadata }) => touch(model, 'tasks', `${NAMESPACE}/${metadata.name}`)),
+    { kind: 'compact', apply: () => api.compact() },
+    { kind: 'end-watches', apply: () => api.endWatches() },
+    { kind: 'break-watches', apply: () => api.breakWatches() },
+    { kind: 'replay', apply: () => api.replay(4) },
+    { kind: 'throttle', apply: () => api.throttle(3) },
+    ...api.list<Cluster>(CLUSTERS).map((cluster) => touch(api, clusters, cluster)),
+    ...api.list<Task>(TASKS).map((task) => touch(api, tasks, task)),
     ...pods.map(({ name, uid }) => ({
       kind: 'lose-pod',
       detail: name,
@@ -179,24 +198,24 @@ function eventsOf({ simulation, model, server, world, through, refuse }: Events)
 }
 
 /** Somebody else writes the object: whoever holds its version gets a conflict. */
-function touch(model: ApiModel, plural: string, key: string): WorldEvent {
+function touch(api: ApiWorld, kind: KubeKind<KubeObject>, { metadata }: KubeResource): WorldEvent {
+  const labels = { touched: String(api.store.revision) };
   return {
     kind: 'touch',
-    detail: key,
-    apply: () => {
-      const object = model.get(plural, key);
-      const labels = { ...object.metadata.labels, touched: String(model.version) };
-      model.update(plural, key, { ...object, metadata: { ...object.metadata, labels } });
-    },
+    detail: metadata.name,
+    apply: () =>
+      void api.client
+        .resource(kind, NAMESPACE)
+        .patch(metadata.name, { type: 'merge', value: { metadata: { labels } } }),
   };
 }
 
 /** A task is deleted, at any moment; also in the moment in which the operator dies, so that nobody sees it. */
-function cancelsOf(simulation: Simulation, model: ApiModel): readonly WorldEvent[] {
-  const cancel = (name: string) => void model.delete('tasks', `${NAMESPACE}/${name}`);
+function cancelsOf(simulation: Simulation, api: ApiWorld): readonly WorldEvent[] {
+  const cancel = (name: string) => void api.client.resource(tasks, NAMESPACE).delete(name);
   return [
-    ...runningTasks(model).map((name) => ({ kind: `cancel-${name}`, apply: () => cancel(name) })),
-    ...runningTasks(model, true).map((name) => ({
+    ...runningTasks(api).map((name) => ({ kind: `cancel-${name}`, apply: () => cancel(name) })),
+    ...runningTasks(api, true).map((name) => ({
       kind: 'cancel-unseen',
       detail: name,
       apply: () => {
@@ -208,9 +227,9 @@ function cancelsOf(simulation: Simulation, model: ApiModel): readonly WorldEvent
 }
 
 /** The tasks that have neither ended nor been deleted; `begun`: whose steps may be under way. */
-function runningTasks(model: ApiModel, begun = false): readonly string[] {
-  const tasks = model.list('tasks', NAMESPACE) as readonly Task[];
-  return tasks
+function runningTasks(api: ApiWorld, begun = false): readonly string[] {
+  return api
+    .list<Task>(TASKS, NAMESPACE)
     .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && !isEnded(status))
     .filter(({ status }) => !begun || status?.pods !== undefined)
     .map(({ metadata }) => metadata.name);

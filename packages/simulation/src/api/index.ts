@@ -1,11 +1,4 @@
-/** @packageDocumentation A small API server in memory, for simulations and tests of controllers. */
-export { type ApiKind, ApiModel, type ApiObject, type ApiWrite, Refusal } from './model.ts';
-export {
-  type ApiRequest,
-  type ApiResponse,
-  ApiServer,
-  type ApiServerOptions,
-  type Carrier,
-  type Contact,
-} from './transport.ts';
-export { immediately, simulated } from './carriers.ts';
+/** @packageDocumentation The embedded API server as the world of simulations and of tests of controllers. */
+export { type Snapshot, type SnapshotOptions, snapshotOf } from './snapshot.ts';
+export { simulatedTransport } from './transport.ts';
+export { type ApiObject, ApiWorld, type ApiWorldOptions, type ApiWrite } from './world.ts';
