@@ -239,6 +239,9 @@ test('deleted before it began, a task is simply gone', async () => {
   await bench.delete();
   assert.deepEqual(await bench.turn(cached), { state: 'ended', outcome: 'cancelled', message: 'the task is gone' });
   assert.deepEqual(bench.place.started, []);
+  assert.ok(bench.runner.isGone(cached ?? assert.fail()), 'a cache that still has it does not bring it back');
+  bench.runner.forget(bench.uid);
+  assert.ok(!bench.runner.isGone(cached ?? assert.fail()), 'and nothing is remembered once the cache knows');
 });
 
 test('stale read after own write: an old cache never makes a task begin again', async () => {

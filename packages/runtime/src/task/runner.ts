@@ -48,6 +48,7 @@ export type TaskTurn = OperationTurn & { readonly waitingFor?: readonly Waiting[
 /** Writes and decisions in one turn. More means that somebody else writes the task, too: another turn, later. */
 const MOST_ROUNDS = 12;
 const ASK_AGAIN_MS = 5_000;
+const MOST_GONE = 1_000;
 
 export class TaskRunner<T extends TaskResource, C extends Command = Command> implements AsyncDisposable {
   readonly #ports: { readonly clock: Clock; readonly random: Random };
@@ -55,6 +56,8 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
   readonly #known = new Newest<T>();
   readonly #running = new Map<string, RunningTask<C>>();
   readonly #cancellations: Cancellations;
+  /** The uids of tasks that the server has no more, until the cache says so, too. */
+  readonly #gone = new Set<string>();
 
   constructor(ports: { readonly clock: Clock; readonly random: Random }, options: TaskRunnerOptions<T, C>) {
     this.#ports = ports;
@@ -65,6 +68,11 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
   /** The task as given, or as this process knows it if that is newer: for deciding whether it is still a candidate. */
   newest(task: T): T {
     return this.#known.of(task);
+  }
+
+  /** The server has it no more. A cache that has not heard of it yet must not make it a candidate again and again. */
+  isGone({ metadata }: T): boolean {
+    return this.#gone.has(metadata.uid ?? '');
   }
 
   /** How far the members are, for reports: read from where the steps run, never from the status. */
@@ -259,6 +267,7 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
   async #vanished(uid: string): Promise<TaskTurn> {
     await this.#running.get(uid)?.stop('deleted');
     this.#forget(uid);
+    this.#noteGone(uid);
     return { state: 'ended', outcome: 'cancelled', message: 'the task is gone' };
   }
 
@@ -266,13 +275,23 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
     const uid = uidOf(task);
     this.#running.delete(uid);
     this.#cancellations.forget(uid);
-    if (phase === 'Cancelled') this.#known.forget(uid);
+    if (phase === 'Cancelled') {
+      this.#known.forget(uid);
+      this.#noteGone(uid);
+    }
     const outcome = phase === 'Succeeded' ? 'done' : phase === 'Failed' ? 'failed' : 'cancelled';
     return { state: 'ended', outcome, ...(message !== undefined && { message }) };
   }
 
+  /** The cache may have heard of it before us, and never says it again: so the oldest are dropped. */
+  #noteGone(uid: string): void {
+    this.#gone.add(uid);
+    if (this.#gone.size > MOST_GONE) for (const oldest of [...this.#gone].slice(0, 1)) this.#gone.delete(oldest);
+  }
+
   /** The task is gone: nothing of it need be remembered. */
   forget(uid: string): void {
+    this.#gone.delete(uid);
     if (this.#running.has(uid)) return; // its own turn sees that it vanished, and stops what runs
     this.#forget(uid);
   }

@@ -5,6 +5,8 @@ import type { ApiWorld, ApiWrite } from '@reeve/simulation/api';
 import { CLUSTERS, type Cluster, FINALIZER, MEMBERS, NAMESPACE, TASKS, type Task } from './api.ts';
 import type { PodWorld } from './world.ts';
 
+const MOST_TAKEN = 100;
+
 export class Checks {
   /** Absent until the server is there. */
   api: ApiWorld | undefined;
@@ -99,6 +101,9 @@ export class Checks {
     if (was && is && was.id !== is.id) throw new Violation('LOCK', `${is.kind} took the lock from ${was.kind}`);
     if (was || !is) return;
     this.taken.push(`${is.kind} ${is.trigger.name}`);
+    // Ten accidents and a handful of wishes: more than this is a loop that an old cache keeps going.
+    if (this.taken.length > MOST_TAKEN)
+      throw new Violation('HOT_LOOP', `the lock was taken ${this.taken.length} times`);
     if (is.class !== 'task') return;
     const mine = this.tasks.find(({ metadata }) => metadata.uid === is.trigger.uid);
     for (const other of this.tasks) {

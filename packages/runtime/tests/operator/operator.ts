@@ -171,8 +171,8 @@ export class Operator {
     if (!cached || !this.#tasks.isSynced || !this.#members.isSynced) return cached ? requeueAfter(200) : finished;
     const cluster = this.#ledger.newest(cached);
     const tasks = (this.#tasks.byIndex('cluster', key) as readonly Task[])
-      .map((task) => this.#runner.newest(task))
-      .filter(({ spec }) => isKnown(spec.verb));
+      .filter((task) => isKnown(task.spec.verb) && !this.#runner.isGone(task))
+      .map((task) => this.#runner.newest(task));
     const current = cluster.status?.currentOperation;
     for (const task of tasks) {
       if (!isDeleting(task) || task.metadata.uid === current?.trigger.uid) continue;
