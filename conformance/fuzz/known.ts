@@ -27,7 +27,7 @@ const all: readonly Known[] = [
   {
     why: 'by chance: managers are ordered by the second in which they wrote, and an apply without effect is written when that order changes; the servers are not asked in the same second',
     explains: (_one, found, hasTimes) =>
-      hasTimes && found.every(({ field }) => field.endsWith('.metadata.resourceVersion')),
+      hasTimes && found.every(({ field }) => /\.metadata\.(?:resourceVersion|managedFields\.\d+\.time)$/.test(field)),
   },
   {
     why: 'by design: a status applied to a service that is not there is not found; the real server judges the service first',
