@@ -3,7 +3,7 @@
  *
  *     npm run conformance                                  all cases, then 20,000 random sequences; writes a result file
  *     npm run conformance -- --area NAME[,NAME] --case TEXT    some cases
- *     npm run conformance -- --fuzz N --seed N --kind KIND     random sequences only
+ *     npm run conformance -- --fuzz N --seed N[,N…] --kind KIND     random sequences only
  *     npm run conformance -- --only embedded|real …            prints what one server answers
  */
 import { parseArgs } from 'node:util';
@@ -80,10 +80,17 @@ async function compare(servers: Servers): Promise<boolean> {
   return isGood;
 }
 
+/** As many as asked for from the first one on; or those that are named. */
+function seeds(): readonly number[] {
+  const named = values.seed.split(',').map(Number);
+  const [first = 1] = named;
+  if (named.length > 1) return named;
+  return Array.from({ length: Number(values.fuzz ?? SEQUENCES) }, (_, index) => first + index);
+}
+
 function randomSequences(servers: Servers): Promise<FuzzResult> {
   return fuzz(servers, {
-    sequences: Number(values.fuzz ?? SEQUENCES),
-    seed: Number(values.seed),
+    seeds: seeds(),
     ...(values.kind === undefined ? {} : { kind: values.kind }),
     onProgress: say,
   });

@@ -69,7 +69,8 @@ export class Wire implements Disposable {
     this.#others.destroy();
   }
 
-  #begin({ method, path, headers = {}, body, token }: Sent): Promise<IncomingMessage> {
+  #begin(sent: Sent, isAgain = false): Promise<IncomingMessage> {
+    const { method, path, headers = {}, body, token } = sent;
     const { url, token: administrators } = this.#options;
     const shown = token ?? administrators;
     const all = {
@@ -84,7 +85,11 @@ export class Wire implements Disposable {
       const agent = token === undefined ? this.#administrator : this.#others;
       const call = request(`${url}${path}`, { method, agent, headers: all as Record<string, string | string[]> });
       call.setTimeout(ANSWER_MS, () => call.destroy(new Error(`${method} ${path}: silence for ${ANSWER_MS} ms`)));
-      call.on('error', reject);
+      call.on('error', (error: NodeJS.ErrnoException) => {
+        // The server closed a connection that was idle in the moment in which it was taken again: nothing was asked.
+        if (call.reusedSocket && error.code === 'ECONNRESET' && !isAgain) resolve(this.#begin(sent, true));
+        else reject(error);
+      });
       call.on('response', resolve);
       call.end(body);
     });

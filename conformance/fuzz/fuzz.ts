@@ -8,8 +8,8 @@ import { sequence } from './generate.ts';
 import { known } from './known.ts';
 
 export interface FuzzOptions {
-  readonly sequences: number;
-  readonly seed: number;
+  /** A sequence each. */
+  readonly seeds: readonly number[];
   /** Only sequences about this kind. */
   readonly kind?: string;
   readonly onProgress?: (line: string) => void;
@@ -38,17 +38,16 @@ export async function fuzz(servers: Servers, options: FuzzOptions): Promise<Fuzz
   const codes = new Map<number, number>();
   const explained = new Map<string, number>();
   const different: string[] = [];
-  let begun = 0;
+  const waiting = options.seeds.values();
   let ended = 0;
   let operations = 0;
   const work = async (): Promise<void> => {
-    while (begun < options.sequences) {
-      const seed = options.seed + begun++;
+    for (const seed of waiting) {
       const one = sequence(seed, options.kind);
       const seen = await compared(one, servers, namesOf(String(seed)));
       operations += one.steps.length - 1;
       for (const code of seen.codes) codes.set(code, (codes.get(code) ?? 0) + 1);
-      const why = seen.found.length === 0 ? undefined : known(one, seen.found);
+      const why = seen.found.length === 0 ? undefined : known(one, seen.found, seen.hasTimes);
       if (why !== undefined) explained.set(why, (explained.get(why) ?? 0) + 1);
       else if (seen.found.length > 0) {
         const text = different.length < MOST_SHRUNK ? await shortest(one, seed, servers, seen.found) : one.name;
@@ -72,6 +71,8 @@ function namesOf(id: string): Names {
 
 interface Seen {
   readonly found: readonly Difference[];
+  /** Managers wrote in different seconds. */
+  readonly hasTimes: boolean;
   readonly codes: readonly number[];
 }
 
@@ -79,10 +80,14 @@ async function compared(one: Case, { real, embedded }: Servers, names: Names): P
   const [reals, ours] = await Promise.all([record(one, real, names), record(one, embedded, names)]);
   const now = Date.now();
   return {
+    hasTimes: [reals, ours].some(({ recorded }) => secondsOf(recorded).size > 1),
     found: differences([...normalised(reals.recorded, now)], [...normalised(ours.recorded, now)]),
     codes: reals.recorded.flatMap(({ code }) => (code === undefined ? [] : [code])),
   };
 }
+
+const secondsOf = (recorded: readonly unknown[]): ReadonlySet<string> =>
+  new Set(JSON.stringify(recorded).match(/"time":"[^"]*"/g));
 
 /** Takes steps away as long as the rest still differs. */
 async function shortest(one: Case, seed: number, servers: Servers, first: readonly Difference[]): Promise<string> {
@@ -91,8 +96,8 @@ async function shortest(one: Case, seed: number, servers: Servers, first: readon
   let attempt = 0;
   const differs = async (steps: Case['steps']): Promise<boolean> => {
     const tried = { ...one, steps };
-    const { found: now } = await compared(tried, servers, namesOf(`${seed}-${attempt++}`));
-    if (now.length === 0 || known(tried, now) !== undefined) return false;
+    const { found: now, hasTimes } = await compared(tried, servers, namesOf(`${seed}-${attempt++}`));
+    if (now.length === 0 || known(tried, now, hasTimes) !== undefined) return false;
     found = now;
     return true;
   };

@@ -154,3 +154,12 @@ test('those who watch see an object go as it was stored last', async () => {
   await watching;
   assert.deepEqual(seen, ['MODIFIED x.io/one 6', 'DELETED x.io/one 7']);
 });
+
+test('who takes back what shall become of dependents sees the object as it was', async () => {
+  const { of } = await openServer();
+  await of(pods).create({ metadata: { name: 'p' }, spec: podSpec });
+  await of(pods).delete('p', { propagationPolicy: 'Orphan' });
+  const gone = (await of(pods).delete('p', { propagationPolicy: 'Background' })) as AnyObject;
+  assert.deepEqual(gone.metadata.finalizers, ['orphan']);
+  assert.equal(await of(pods).find('p'), undefined);
+});

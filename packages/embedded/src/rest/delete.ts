@@ -126,19 +126,19 @@ export async function deleteObject(context: Context, target: Target, options: De
     const stays = fate !== 'goes';
     if (fate === 'fades' && !options.dryRun) fading = textOf(object.metadata.uid);
     const stored = version.conversion?.toStored(object) ?? object;
+    // Without grace there is no state in between: it goes as it was.
+    const last = stays ? stored : (version.conversion?.toStored(old) ?? old);
     const isChanged = !stays || !isSame(object, old);
     const shownVersion = isChanged && !options.dryRun ? String(revision) : textOf(old.metadata.resourceVersion);
     outcome = {
       code: fate === 'stays' && options.orphanDependents === false ? 202 : 200,
       text:
         stays || kind.returnsDeleted
-          ? textFor(served, { body: bodyOf(stored, shownVersion) })
+          ? textFor(served, { body: bodyOf(last, shownVersion) })
           : doneStatus(target, object),
       warnings: kind.warnDelete && says === undefined ? [...warnings, kind.warnDelete] : warnings,
     };
     if (options.dryRun || !isChanged) return { type: 'keep' };
-    // Without grace there is no state in between: it goes as it was.
-    const last = stays ? stored : (version.conversion?.toStored(old) ?? old);
     const body = bodyOf(last, String(revision));
     return { type: stays ? 'put' : 'delete', body, note: factsOf(served, last) };
   });
