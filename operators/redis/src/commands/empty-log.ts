@@ -29,9 +29,14 @@ export async function emptyLog(context: RedisContext, node: NodeRef, signal: Abo
     // One that is under way may have begun with the keys: a new one, after it.
     if (!isWriting) {
       const refusal = await requestRewrite(context, node);
-      if (refusal !== undefined) return remark(node, refusal);
-      asked = true;
-    } else await context.clock.sleep(LOOK_MS);
+      if (refusal === undefined) {
+        asked = true;
+        continue;
+      }
+      // One began since the look: waited for, as one that was seen.
+      if (!refusal.includes('in progress')) return remark(node, refusal);
+    }
+    await context.clock.sleep(LOOK_MS);
   }
   return remark(node, signal.aborted ? 'nobody waited for its rewrite' : 'its rewrite takes too long');
 }
