@@ -95,8 +95,8 @@ const SMALLEST_BYTES = 8_000;
 const LARGEST_BYTES = 1_000_000;
 const FIRST_BYTES = 32_000;
 
-/** Rest after a batch, in multiples of its duration. */
-const LEAST_REST = 1;
+/** Rest after a step, in multiples of its duration: a server is left alone for two thirds of the time. */
+const LEAST_REST = 2;
 const MOST_REST = 16;
 /** However slow the servers answer: a rest of this length, and the move goes on. A busy machine must not bring it to a stop. */
 const LONGEST_REST_MS = 50;
