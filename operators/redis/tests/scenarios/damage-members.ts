@@ -14,6 +14,7 @@ import {
   type Server,
   splitInHalves,
   until,
+  waitUntilAgreed,
 } from '@reeve/rig';
 import { seen, setUp } from './mending.ts';
 import { type Scenario, scenario } from './topology.ts';
@@ -146,6 +147,7 @@ async function lostQuorum(world: World): Promise<Figures> {
   // The dead come back and find that they are replicas now.
   await Promise.all(dead.map((server) => server.restart()));
   await until('they follow', async () => !(await Promise.all(dead.map(isPrimary))).includes(true));
+  await waitUntilAgreed(servers);
   // Who was left to be promoted shares a host with another primary.
   await world.reeve(entry, 'failover', '--spread');
   return world.end(servers, { replicasPerPrimary: 1 });

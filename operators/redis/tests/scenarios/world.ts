@@ -113,7 +113,22 @@ export class World {
   /** Until that many more writes were acknowledged: the cluster serves. */
   async moreTraffic(writes: number): Promise<void> {
     const { writes: before } = this.#running();
-    await until(`${writes} more writes`, () => this.#running().writes >= before + writes, { timeoutMs: 240_000 });
+    try {
+      await until(`${writes} more writes`, () => this.#running().writes >= before + writes, { timeoutMs: 240_000 });
+    } catch (error) {
+      throw new Error(`${String(error)}; what the servers see:\n${await this.#picture()}`, { cause: error });
+    }
+  }
+
+  /** Every running server's own view, for whoever looks into a failure. */
+  async #picture(): Promise<string> {
+    const views = [...this.#servers]
+      .filter((server) => server.running)
+      .map(async (server) => {
+        const lines = await Promise.all(['INFO', 'NODES'].map((view) => server.call('CLUSTER', view)));
+        return `-- ${addressOf(server.endpoint)}\n${lines.map(String).join('\n')}`;
+      });
+    return (await Promise.all(views)).join('\n');
   }
 
   #running(): Traffic {
