@@ -153,11 +153,19 @@ async function lostQuorum(world: World): Promise<Figures> {
   return world.end(servers, { replicasPerPrimary: 1 });
 }
 
+/**
+ * Who was forgotten is banned for a minute, and so long every server tells all others to forget it, too: introductions
+ * before that come to nothing, or hold for a moment.
+ */
+const FORGOTTEN_FOR_MS = 65_000;
+const AGREE_MS = 20_000;
+
 /** Two clusters with a part of the slots each: joining them could overwrite data, so a person must say. Then the halves are brought together. */
 async function halves(world: World): Promise<Figures> {
   const cluster = await world.cluster({ primaries: 3, replicas: 1 });
   await world.startTraffic(cluster.servers);
   const [left, right] = await splitInHalves(cluster);
+  const bannedUntil = performance.now() + FORGOTTEN_FOR_MS;
   const [one] = left;
   const [other] = right;
   assert.ok(one && other);
@@ -166,8 +174,12 @@ async function halves(world: World): Promise<Figures> {
   assert.notEqual(run.code, 0);
   assert.match(`${run.stdout}${run.stderr}`, /SPLIT_CLUSTER/);
   assert.deepEqual(await tables(cluster), before, 'nothing was changed');
-  // Who was forgotten is banned for a minute: introductions before that come to nothing on some servers.
-  await until('the halves are one again', () => meetAll(cluster.servers).then(() => true), { timeoutMs: 150_000 });
+  const areOneForGood = async (): Promise<boolean> => {
+    await meetAll(cluster.servers);
+    await waitUntilAgreed(cluster.servers, AGREE_MS);
+    return performance.now() > bannedUntil;
+  };
+  await until('the halves are one again', areOneForGood, { timeoutMs: 240_000 });
   return world.end(cluster.servers, { replicasPerPrimary: 1 });
 }
 
