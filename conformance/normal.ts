@@ -24,6 +24,7 @@ const OBJECT_VERSION = /(?<=ResourceVersion in (?:the precondition|record) \()\d
 const PATCHED = /^((?: "" is invalid: patch: )?Invalid value: )("\{(?:[^"\\]|\\.)*\}")(: .*)$/s;
 /** From 10.96.1.1 on, and from 30086 on: what lies before is for those who ask for it. */
 const ADDRESS = /\b10\.96\.(?!0\.)\d{1,3}\.\d{1,3}\b/g;
+const PORT_IN_TEXT = /(?<=Duplicate value: )3\d{4}(?=$|[,\]])/g;
 const FIRST_PORT = 30_086;
 const LAST_PORT = 32_767;
 
@@ -118,13 +119,13 @@ class Normaliser {
     const complaint = this.#complaint(text);
     if (complaint !== undefined) return complaint;
     const known = this.#withoutUids(text).replace(OBJECT_VERSION, (one) => this.#versions.get(one) ?? one);
-    const named = known.replace(ADDRESS, (one) =>
-      this.#sent.includes(one) ? one : `address-${numberOf(this.#addresses, one)}`,
-    );
+    const named = known
+      .replace(ADDRESS, (one) => (this.#sent.includes(one) ? one : `address-${numberOf(this.#addresses, one)}`))
+      .replace(PORT_IN_TEXT, (one) => String(this.#port(Number(one))));
     return VERSIONS.reduce((result, pattern) => result.replace(pattern, 'a version'), named);
   }
 
-  #port(port: number): Json {
+  #port(port: number): string | number {
     if (port < FIRST_PORT || port > LAST_PORT || this.#sent.includes(String(port))) return port;
     return `port ${numberOf(this.#ports, String(port))}`;
   }

@@ -70,6 +70,7 @@ export function fuzzLines({
   operations,
   codes,
   explained,
+  again,
   different,
   seconds,
 }: FuzzResult): readonly string[] {
@@ -78,6 +79,7 @@ export function fuzzLines({
   return [
     `${sequences} random sequences of ${operations} operations in ${seconds.toFixed(0)} s (${(sequences / seconds).toFixed(0)} a second): ${sequences - sum - different.length} equal, ${sum} explained, ${different.length} different.`,
     `Answers of the real server: ${sorted.join(', ')}.`,
+    ...(again === 0 ? [] : [`Begun anew because the real server had no time: ${again}.`]),
     ...[...explained].map(([why, count]) => `Explained, ${count}: ${why}.`),
   ];
 }
