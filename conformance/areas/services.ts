@@ -123,6 +123,7 @@ const addresses: readonly Case[] = [
     create('a', {}, { query: { dryRun: 'All' } }),
     create('a', { type: 'NodePort' }, { query: { dryRun: 'All' } }),
     create('a', { clusterIP: '10.96.0.52' }, { query: { dryRun: 'All' } }),
+    create('a', { clusterIP: '10.1.1.1' }, { query: { dryRun: 'All' }, code: 422 }),
     create('b', { clusterIP: '10.96.0.52' }),
     get(`${services}/a`, { code: 404 }),
   ),

@@ -4,8 +4,8 @@ import type { Difference } from '../compare.ts';
 
 interface Known {
   readonly why: string;
-  /** Whether this difference, of this step, is nothing else. */
-  explains(difference: Difference, path: string): boolean;
+  /** Whether this difference, of this step, is nothing else. `isNamed`: some step makes a mere name of a service. */
+  explains(difference: Difference, path: string, isNamed: boolean): boolean;
 }
 
 const NO_ADDRESSES = /^Service "[^"]*" is invalid: spec\.clusterIPs: Required value$/;
@@ -27,6 +27,14 @@ const all: readonly Known[] = [
       return /^body\.(?:code|reason|details\.(?:kind|causes))$/.test(rest.join('.'));
     },
   },
+  {
+    why: 'a service that becomes a mere name loses its policy of internal traffic; the real server keeps it, and hides it where it looks',
+    explains: ({ field, real, embedded }, path, isNamed) =>
+      isNamed &&
+      /\/services\//.test(`${path}/`) &&
+      ((/\.body\.spec\.internalTrafficPolicy$/.test(field) && real === 'Cluster' && embedded === undefined) ||
+        (/\.managedFields\.\d+\.fieldsV1\.f:spec\.f:internalTrafficPolicy$/.test(field) && real === undefined)),
+  },
 ];
 
 /** All of them must be known for the same reason. */
@@ -35,5 +43,6 @@ export function known({ steps }: Case, found: readonly Difference[]): string | u
     const step = steps[Number.parseInt(field, 10)];
     return step !== undefined && 'path' in step ? step.path : '';
   };
-  return all.find(({ explains }) => found.every((one) => explains(one, pathOf(one))))?.why;
+  const isNamed = JSON.stringify(steps).includes('"ExternalName"');
+  return all.find(({ explains }) => found.every((one) => explains(one, pathOf(one), isNamed)))?.why;
 }

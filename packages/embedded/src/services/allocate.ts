@@ -83,7 +83,9 @@ function giveAddress(spec: JsonObject, name: string, { dryRun, random, ranges, t
     invalid('spec.clusterIPs', textsOf(spec.clusterIPs), `failed to allocate IP ${asked}: ${why}`),
   ];
   if (number === undefined || !isWithin(addresses, number)) {
-    return refused('the provided network does not match the current range');
+    // A dry run asks another part of the real server.
+    const outside = `the provided IP (${asked}) is not in the valid range. The range of valid IPs is ${addresses.text}`;
+    return refused(dryRun ? outside : 'the provided network does not match the current range');
   }
   return !dryRun && taken().has(asked) ? refused('provided IP is already allocated') : [];
 }

@@ -19,6 +19,8 @@ export interface ServiceRanges {
   readonly addresses: Band & {
     /** The number of the network itself; a dry run shows it. */
     readonly network: number;
+    /** As it was given. */
+    readonly text: string;
   };
   readonly ports: Band;
 }
@@ -43,7 +45,8 @@ export function serviceRanges(range = SERVICE_RANGE): ServiceRanges {
   const size = 2 ** (32 - network.length);
   const base = Number(network.address.value);
   // Neither the network itself nor its broadcast address.
-  const addresses = { network: base, first: base + 1, last: base + size - 2, aside: asideOf(size, 16, 256) };
+  const band = { first: base + 1, last: base + size - 2, aside: asideOf(size, 16, 256) };
+  const addresses = { ...band, network: base, text: range };
   const ports = { first: 30_000, last: 32_767, aside: asideOf(2_768, 32, 128) };
   return { addresses, ports };
 }
