@@ -26,6 +26,48 @@ function row({ group, plural, kind, namespaced, shortNames, verbs, versions }: K
   return `| ${code(apiVersions)} | ${kind} | \`${plural}\` | ${code(shortNames)} | ${namespaced ? 'yes' : 'no'} | ${letters.join('')} | ${code(below)} | ${code(version?.fields ?? [])} |`;
 }
 
+/** What of the values of built-in kinds is looked at, and what of it the real server looks at besides. */
+const VALUES: readonly (readonly [string, string, string])[] = [
+  [
+    'Pod, and templates of pods',
+    'containers (names, images, ports, environment, mounts, resources, probes, hooks), volumes, restart and DNS policy, names of node, host, account and priority class, tolerations, selectors of affinity and spreading, ids of users and groups; what may change; warnings of ports, environment, fractions of bytes, empty selectors',
+    'the rest of security contexts, node affinity, DNS settings, overhead, resource claims, huge pages, operating systems, volumes of storage systems, rules of restarts, annotations with a meaning, statuses of containers; whether a priority class is there',
+  ],
+  ['StatefulSet, Deployment, ReplicaSet', 'all of the spec; what may change; counts of the status', 'conditions'],
+  [
+    'Job',
+    'counts, modes, restart policy, selector; what may change',
+    'policies of success and failure, `managedBy`, the status',
+  ],
+  [
+    'Service',
+    'ports, addresses, families, types, policies, affinity; what may change; warnings',
+    'source ranges, what stands in `ingress`',
+  ],
+  [
+    'PersistentVolumeClaim, PersistentVolume',
+    'access modes, sizes, classes; what may change',
+    'data sources, node affinity, what stands in a source; whether a class lets claims grow',
+  ],
+  [
+    'ConfigMap, Secret',
+    'keys, size, `immutable`, what a type of secret must have',
+    'whether a certificate fits its key',
+  ],
+  [
+    'Endpoints, EndpointSlice',
+    'addresses, names, ports',
+    'ranges of addresses: those of loopback are taken, because pods of a local node have no others',
+  ],
+  ['Event (`v1`)', 'namespaces, and what a newer event must have', 'lengths; what may change; `events.k8s.io/v1`'],
+  [
+    'Lease, PodDisruptionBudget, ControllerRevision, PriorityClass, StorageClass, RBAC',
+    'all that an operator writes',
+    'conditions, allowed topologies',
+  ],
+  ['Namespace, Node, ServiceAccount', 'metadata', 'taints, addresses and resources of nodes'],
+];
+
 export function servedPage(kinds: readonly Kind[]): string {
   return `${[
     '# What the embedded API server serves',
@@ -40,6 +82,17 @@ export function servedPage(kinds: readonly Kind[]): string {
     '| version | kind | plural | short | namespaced | verbs | subresources | fields |',
     '|---|---|---|---|---|---|---|---|',
     ...kinds.map(row),
+    '',
+    '## Values',
+    '',
+    'Fields of built-in kinds are known and of their types. Their values are checked as the real server does it, in its words, unless the last column says otherwise.',
+    '',
+    '| kind | checked | not checked |',
+    '|---|---|---|',
+    ...VALUES.map((texts) => `| ${texts.join(' | ')} |`),
+    '',
+    'Services get their addresses from one IPv4 network (`serviceRange`, 10.96.0.0/16) and ports on nodes from 30000-32767; what is taken is found in the services themselves. There are no second families, no `ServiceCIDR` and no `IPAddress`, no service `kubernetes`; endpoints are not deleted with their service.',
+    'There are no bindings: the node of a pod is said when it is created, or once by an update.',
     '',
     '## Media types',
     '',

@@ -4,11 +4,15 @@
  * - uids become `uid-1`, `uid-2` … in the order of their appearance: which ones are the same is still compared;
  * - resourceVersions of objects become `version-1` … in their own order: which write made a new one is still compared.
  *   Those of lists, bookmarks and messages are of the whole store, where other cases write, too: they only must be there;
- * - times of today become `time`, with as many digits as they have;
+ * - times become the step in which they were taken (timeline.ts), with as many digits as they have;
+ * - addresses and ports that a server chose, if they are of the part of its range from which it chooses, are numbered like
+ *   uids; what the case itself names stays;
  * - generated names, continue tokens and signed tokens, if they look as they should;
- * - the order of managedFields (it is that of their times) and of several causes (Go's maps have none).
+ * - the order of several causes (Go's maps have none), and diffs of Go structs at their ends.
  */
 import type { Json } from '@reeve/kube';
+import type { Case } from './case.ts';
+import type { Recording } from './record.ts';
 
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?Z$/;
@@ -17,26 +21,40 @@ const GENERATED = /^[bcdfghjklmnpqrstvwxz2456789]{5}$/;
 /** Numbers of versions in the server's sentences. */
 const VERSIONS: readonly RegExp[] = [/(?<=, current: )\d+/, /(?<=too old resource version: \d+ \()\d+(?=\))/];
 const OBJECT_VERSION = /(?<=ResourceVersion in (?:the precondition|record) \()\d+/g;
-const A_DAY = 24 * 60 * 60 * 1000;
+const PATCHED = /^((?: "" is invalid: patch: )?Invalid value: )("\{(?:[^"\\]|\\.)*\}")(: .*)$/s;
+/** From 10.96.1.1 on, and from 30086 on: what lies before is for those who ask for it. */
+const ADDRESS = /\b10\.96\.(?!0\.)\d{1,3}\.\d{1,3}\b/g;
+const PORT_IN_TEXT = /(?<=Duplicate value: )3\d{4}(?=$|[,\]])/g;
+const FIRST_PORT = 30_086;
+const LAST_PORT = 32_767;
 
 type Fields = Readonly<Record<string, Json>>;
 
-export function normalised(recorded: readonly unknown[], now: number): readonly Json[] {
+export function normalised(
+  { recorded, timeline }: Pick<Recording, 'timeline'> & { readonly recorded: readonly unknown[] },
+  { steps }: Pick<Case, 'steps'>,
+): readonly Json[] {
   const versions = new Set<string>();
   findVersions(recorded as Json, versions);
   const ranks = [...versions].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
-  const normaliser = new Normaliser(new Map(ranks.map((version, index) => [version, `version-${index + 1}`])), now);
+  const numbered = new Map(ranks.map((version, index) => [version, `version-${index + 1}`]));
+  const normaliser = new Normaliser(numbered, timeline, JSON.stringify(steps));
   return recorded.map((one) => normaliser.value(one as Json));
 }
 
 class Normaliser {
   readonly #versions: ReadonlyMap<string, string>;
   readonly #uids = new Map<string, string>();
-  readonly #now: number;
+  readonly #addresses = new Map<string, string>();
+  readonly #ports = new Map<string, string>();
+  readonly #timeline: Recording['timeline'];
+  /** All that the case sends. */
+  readonly #sent: string;
 
-  constructor(versions: ReadonlyMap<string, string>, now: number) {
+  constructor(versions: ReadonlyMap<string, string>, timeline: Recording['timeline'], sent: string) {
     this.#versions = versions;
-    this.#now = now;
+    this.#timeline = timeline;
+    this.#sent = sent;
   }
 
   value(value: Json): Json {
@@ -46,13 +64,15 @@ class Normaliser {
     return this.#object(value as Fields);
   }
 
-  #object(object: Fields): Json {
+  #object(given: Fields): Json {
+    const object = withoutDiffs(given);
     const result: Record<string, Json> = {};
     const isCollection = isOfStore(object);
     for (const name of Object.keys(object).sort()) {
       const value = object[name] as Json;
       if (name === 'metadata' && isCollection && isFields(value)) result[name] = this.#listMetadata(value);
       else if (name === 'metadata' && isFields(value)) result[name] = this.#metadata(value);
+      else if (/^(?:n|healthCheckN)odePort$/.test(name) && typeof value === 'number') result[name] = this.#port(value);
       else result[this.#withoutUids(name)] = this.value(value);
     }
     return withSortedCauses(result);
@@ -68,35 +88,58 @@ class Normaliser {
     };
   }
 
-  #metadata({ resourceVersion, managedFields, name, ...rest }: Fields): Json {
+  #metadata({ resourceVersion, name, deletionTimestamp, ...rest }: Fields): Json {
     const version = typeof resourceVersion === 'string' ? this.#versions.get(resourceVersion) : undefined;
     return {
       ...(this.value(rest) as Fields),
       ...(name === undefined ? {} : { name: withoutSuffix(name, rest['generateName']) }),
       ...(resourceVersion === undefined ? {} : { resourceVersion: version ?? resourceVersion }),
-      ...(Array.isArray(managedFields)
-        ? { managedFields: sortedEntries(managedFields).map((one) => this.value(one)) }
-        : {}),
+      ...(deletionTimestamp === undefined
+        ? {}
+        : { deletionTimestamp: this.#text(textOf(deletionTimestamp), rest['deletionGracePeriodSeconds']) }),
     };
   }
 
-  #text(text: string): string {
+  /** What a patch made, as complaints show it: compared as what it is, not as a text. */
+  #complaint(text: string): string | undefined {
+    const [, head = '', quoted, tail = ''] = PATCHED.exec(text) ?? [];
+    if (quoted === undefined) return undefined;
+    const shown = JSON.parse(JSON.parse(quoted) as string) as Json;
+    return `${head}${JSON.stringify(this.value(shown))}${tail}`;
+  }
+
+  /** @param later seconds that a time lies after the step that it belongs to. */
+  #text(text: string, later?: Json): string {
     const [, seconds, fraction = ''] = TIME.exec(text) ?? [];
-    if (seconds !== undefined && Math.abs(Date.parse(`${seconds}Z`) - this.#now) < A_DAY) {
-      return fraction === '' ? 'time' : `time with ${fraction.length - 1} digits`;
+    if (seconds !== undefined) {
+      const told = this.#timeline.told(Date.parse(`${seconds}Z`) / 1000 - (typeof later === 'number' ? later : 0));
+      if (told !== undefined) return fraction === '' ? told : `${told} with ${fraction.length - 1} digits`;
     }
     if (TOKEN.test(text)) return 'a signed token';
+    const complaint = this.#complaint(text);
+    if (complaint !== undefined) return complaint;
     const known = this.#withoutUids(text).replace(OBJECT_VERSION, (one) => this.#versions.get(one) ?? one);
-    return VERSIONS.reduce((result, pattern) => result.replace(pattern, 'a version'), known);
+    const named = known
+      .replace(ADDRESS, (one) => (this.#sent.includes(one) ? one : `address-${numberOf(this.#addresses, one)}`))
+      .replace(PORT_IN_TEXT, (one) => String(this.#port(Number(one))));
+    return VERSIONS.reduce((result, pattern) => result.replace(pattern, 'a version'), named);
+  }
+
+  #port(port: number): string | number {
+    if (port < FIRST_PORT || port > LAST_PORT || this.#sent.includes(String(port))) return port;
+    return `port ${numberOf(this.#ports, String(port))}`;
   }
 
   #withoutUids(text: string): string {
-    return text.replace(UID, (uid) => {
-      const known = this.#uids.get(uid) ?? `uid-${this.#uids.size + 1}`;
-      this.#uids.set(uid, known);
-      return known;
-    });
+    return text.replace(UID, (uid) => `uid-${numberOf(this.#uids, uid)}`);
   }
+}
+
+/** By the order of their appearance. */
+function numberOf(known: Map<string, string>, one: string): string {
+  const number = known.get(one) ?? String(known.size + 1);
+  known.set(one, number);
+  return number;
 }
 
 const isFields = (value: Json | undefined): value is Fields =>
@@ -130,12 +173,23 @@ function withoutSuffix(name: Json, prefix: Json | undefined): Json {
   return GENERATED.test(name.slice(prefix.length)) ? `${prefix}(generated)` : name;
 }
 
-function sortedEntries(entries: readonly Json[]): readonly Json[] {
-  const keyOf = (entry: Json): string => {
-    const { operation, manager, apiVersion, subresource } = isFields(entry) ? entry : {};
-    return JSON.stringify([operation, manager, apiVersion, subresource]);
-  };
-  return entries.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+const DIFF =
+  /^(.*(?:pod updates may not change fields other than|spec is immutable after creation|spec\.persistentvolumesource is immutable)[^\n]*)(\n.*)$/s;
+
+/** Three complaints of the real server end with a diff of its Go structs. The rest of them is compared. */
+function withoutDiffs(status: Fields): Fields {
+  const details = isFields(status['details']) ? status['details'] : {};
+  const { causes } = details;
+  const { message } = status;
+  if (!Array.isArray(causes) || typeof message !== 'string') return status;
+  let text = message;
+  const plain = causes.map((cause): Json => {
+    const [, words, diff] = DIFF.exec(isFields(cause) ? textOf(cause['message']) : '') ?? [];
+    if (words === undefined || diff === undefined) return cause as Json;
+    text = text.replace(diff, () => '');
+    return { ...(cause as Fields), message: words };
+  });
+  return { ...status, message: text, details: { ...details, causes: plain } };
 }
 
 /** Several causes, and the same ones in the message between brackets, in one order. */

@@ -3,6 +3,7 @@ import type { Json } from '@reeve/kube';
 import type { Asker, Call, Case, Change, Collect, Open, Step } from './case.ts';
 import { merged } from './merged.ts';
 import type { Server } from './server.ts';
+import { Timeline } from './timeline.ts';
 import { type Reply, Watch, type Wire } from './wire.ts';
 
 export interface Recorded {
@@ -23,6 +24,7 @@ export interface Recording {
   readonly recorded: readonly Recorded[];
   /** Codes that are not what the case says of the real server. */
   readonly surprises: readonly string[];
+  readonly timeline: Timeline;
 }
 
 export interface Names {
@@ -45,6 +47,7 @@ const CONTENT = {
 export async function record(one: Case, server: Server, names: Names): Promise<Recording> {
   using recorder = new Recorder(server, names);
   await recorder.prepare(one);
+  recorder.start();
   for (const step of one.steps) await recorder.run(step);
   return recorder;
 }
@@ -57,6 +60,7 @@ class Recorder implements Recording, Disposable {
   readonly #names: Names;
   readonly #saved = new Map<string, Readonly<Record<string, Json>>>();
   readonly #watches = new Map<string, Watch>();
+  timeline = new Timeline(Date.now());
 
   constructor(server: Server, names: Names) {
     this.#server = server;
@@ -69,7 +73,26 @@ class Recorder implements Recording, Disposable {
     if (definition !== undefined) await this.#server.define(this.#filled(definition));
   }
 
+  /** What was prepared may have the time of now; the first step must not. */
+  start(): void {
+    this.timeline = new Timeline(Date.now());
+  }
+
   async run(step: Step): Promise<void> {
+    const writes = 'change' in step || ('method' in step && step.method !== 'GET');
+    if (writes) await this.#nextSecond();
+    await this.#perform(step);
+    this.timeline.passed(Date.now(), writes);
+  }
+
+  async #nextSecond(): Promise<void> {
+    const { next } = this.timeline;
+    // A timer may come a little early.
+    while (Date.now() < next) await new Promise((resolve) => setTimeout(resolve, next - Date.now() + 1));
+    this.timeline.begin(this.recorded.length, Date.now());
+  }
+
+  async #perform(step: Step): Promise<void> {
     if ('collect' in step) return this.#collect(step);
     if ('open' in step) return this.#open(step);
     if ('change' in step) return this.#change(step);

@@ -6,9 +6,9 @@ import { namesOf, type Selected } from './suite.ts';
 
 export async function printRecordings(selected: readonly Selected[], server: Server): Promise<void> {
   for (const [index, { area, one }] of selected.entries()) {
-    const { recorded, surprises } = await record(one, server, namesOf(area, index));
+    const recording = await record(one, server, namesOf(area, index));
     console.log(`${area}: ${one.name}`);
-    for (const step of normalised(recorded, Date.now())) console.log(`  ${JSON.stringify(step)}`);
-    for (const surprise of surprises) console.log(`  not as the case says: ${surprise}`);
+    for (const step of normalised(recording, one)) console.log(`  ${JSON.stringify(step)}`);
+    for (const surprise of recording.surprises) console.log(`  not as the case says: ${surprise}`);
   }
 }

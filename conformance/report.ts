@@ -1,5 +1,6 @@
 /** What is said at the end: differences one by one, then a table of counts. */
 import { shown } from './compare.ts';
+import type { Explanation } from './explained.ts';
 import type { FuzzResult } from './fuzz/fuzz.ts';
 import type { Outcome } from './suite.ts';
 
@@ -7,7 +8,6 @@ interface Counts {
   cases: number;
   equal: number;
   explained: number;
-  missing: number;
   different: number;
 }
 
@@ -20,7 +20,7 @@ export interface Summary {
 export function summary(outcomes: readonly Outcome[]): Summary {
   const areas = new Map<string, Counts>();
   for (const outcome of outcomes) {
-    const counts = areas.get(outcome.area) ?? { cases: 0, equal: 0, explained: 0, missing: 0, different: 0 };
+    const counts = areas.get(outcome.area) ?? { cases: 0, equal: 0, explained: 0, different: 0 };
     areas.set(outcome.area, counts);
     counts.cases++;
     counts[verdictOf(outcome)]++;
@@ -34,7 +34,6 @@ type Verdict = Exclude<keyof Counts, 'cases'>;
 
 export function verdictOf({ unexplained, explainedBy, stale, surprises }: Outcome): Verdict {
   if (unexplained.length + stale.length + surprises.length > 0) return 'different';
-  if (explainedBy.some(({ kind }) => kind === 'not there yet')) return 'missing';
   return explainedBy.length > 0 ? 'explained' : 'equal';
 }
 
@@ -53,14 +52,14 @@ function problemsOf({ area, name, unexplained, stale, surprises }: Outcome): rea
 }
 
 function tableOf(areas: ReadonlyMap<string, Counts>): readonly string[] {
-  const total: Counts = { cases: 0, equal: 0, explained: 0, missing: 0, different: 0 };
+  const total: Counts = { cases: 0, equal: 0, explained: 0, different: 0 };
   const names = Object.keys(total) as (keyof Counts)[];
   for (const counts of areas.values()) for (const name of names) total[name] += counts[name];
   const row = (title: string, counts: Counts): string =>
     `| ${title} | ${names.map((name) => counts[name]).join(' | ')} |`;
   return [
-    '| area | cases | equal | explained | not there yet | different |',
-    '|---|---|---|---|---|---|',
+    '| area | cases | equal | explained | different |',
+    '|---|---|---|---|---|',
     ...[...areas].map(([area, counts]) => row(area, counts)),
     row('all', total),
   ];
@@ -71,6 +70,7 @@ export function fuzzLines({
   operations,
   codes,
   explained,
+  again,
   different,
   seconds,
 }: FuzzResult): readonly string[] {
@@ -79,6 +79,12 @@ export function fuzzLines({
   return [
     `${sequences} random sequences of ${operations} operations in ${seconds.toFixed(0)} s (${(sequences / seconds).toFixed(0)} a second): ${sequences - sum - different.length} equal, ${sum} explained, ${different.length} different.`,
     `Answers of the real server: ${sorted.join(', ')}.`,
+    ...(again === 0 ? [] : [`Begun anew because the real server had no time: ${again}.`]),
     ...[...explained].map(([why, count]) => `Explained, ${count}: ${why}.`),
   ];
+}
+
+export function explanationTable(explanations: readonly Explanation[]): string {
+  const rows = explanations.map(({ area, case: one, field, why }) => `| ${area} | ${one} | \`${field}\` | ${why} |`);
+  return ['## Explained', '', '| area | case | field | why |', '|---|---|---|---|', ...rows].join('\n');
 }

@@ -7,12 +7,12 @@
  *     npm run conformance -- --only embedded|real …            prints what one server answers
  */
 import { parseArgs } from 'node:util';
+import { writeResult } from '@reeve/rig';
 import { areas } from './areas/index.ts';
 import { explanations } from './explained.ts';
 import { fuzz, type FuzzResult } from './fuzz/fuzz.ts';
 import { printRecordings } from './recordings.ts';
-import { fuzzLines, summary } from './report.ts';
-import { writeResult } from './result.ts';
+import { explanationTable, fuzzLines, summary } from './report.ts';
 import { startEmbedded, startReal } from './server.ts';
 import { runCases, type Selected, type Servers } from './suite.ts';
 
@@ -76,7 +76,10 @@ async function compare(servers: Servers): Promise<boolean> {
     paragraphs.push(...lines);
     if (result.different.length > 0) isGood = false;
   }
-  if (isWhole) say(writeResult(isGood && errors.length === 0, paragraphs));
+  if (isWhole) {
+    const what = 'The real server is kube-apiserver of the rig.';
+    writeResult('conformance', isGood && errors.length === 0, [what, ...paragraphs, explanationTable(explanations)]);
+  }
   return isGood;
 }
 

@@ -28,7 +28,8 @@ export interface Outcome {
   readonly surprises: readonly string[];
 }
 
-const AT_ONCE = 6;
+/** Steps that write wait for the next second, so that most of a case is waiting. */
+const AT_ONCE = 12;
 
 export async function runCases(
   selected: readonly Selected[],
@@ -61,8 +62,7 @@ async function runCase(
   const rows = explanations.filter((row) => row.area === area && row.case === one.name);
   try {
     const [reals, ours] = await Promise.all([record(one, real, names), record(one, embedded, names)]);
-    const now = Date.now();
-    const found = differences([...normalised(reals.recorded, now)], [...normalised(ours.recorded, now)]);
+    const found = differences([...normalised(reals, one)], [...normalised(ours, one)]);
     const { unexplained, rows: used } = judged(found, rows);
     const stale = rows.filter((row) => !used.includes(row));
     return { area, name: one.name, unexplained, explainedBy: used, stale, surprises: reals.surprises };

@@ -39,7 +39,7 @@ export class Wire implements Disposable {
   constructor(options: WireOptions) {
     const { ca, cert, key } = options;
     this.#options = options;
-    const kept = { keepAlive: true, maxSockets: 64, maxFreeSockets: 64, ca };
+    const kept = { keepAlive: true, maxSockets: 512, maxFreeSockets: 512, ca };
     this.#administrator = new Agent({ ...kept, ...(cert === undefined ? {} : { cert, key }) });
     this.#others = new Agent(kept);
   }

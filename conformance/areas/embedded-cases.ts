@@ -2,28 +2,16 @@
 import { builtinKinds } from '@reeve/embedded';
 import { type Case as EmbeddedCase, type Step as EmbeddedStep, thingSchema } from '@reeve/embedded/cases';
 import type { Json } from '@reeve/kube';
+import { definitionOf } from '@reeve/rig';
 import { apply, type Case, get, patch, post, type Step } from '../case.ts';
 
 /** A custom kind with every sort of field that ownership knows. All cases share it; each has its own namespace. */
-export const thingDefinition: Json = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'things.example.com' },
-  spec: {
-    group: 'example.com',
-    scope: 'Namespaced',
-    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', ...thingSchema } as unknown as Json },
-      },
-    ],
-  },
-};
+export const thingDefinition: Json = definitionOf({
+  group: 'example.com',
+  kind: 'Thing',
+  schema: { type: 'object', ...thingSchema },
+  version: { subresources: { status: {} } },
+}) as unknown as Json;
 
 export function requests({ name, steps }: EmbeddedCase): Case {
   const first = steps[0] as EmbeddedStep;

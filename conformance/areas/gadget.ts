@@ -1,5 +1,6 @@
 /** A custom kind of a case's own: `Gadget` of the case's group, with the schema that the case is about. */
 import type { Json } from '@reeve/kube';
+import { definitionOf } from '@reeve/rig';
 import { type Call, type Case, get, merge, post, type Step } from '../case.ts';
 
 type Fields = { [key: string]: Json };
@@ -15,27 +16,9 @@ export function schemaOf(properties: Fields, more: Fields = {}): Fields {
 }
 
 export function gadgetDefinition(schema: Json, version: Fields = {}, spec: Fields = {}): Fields {
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: 'gadgets.<group>' },
-    spec: {
-      group: '<group>',
-      scope: 'Namespaced',
-      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: schema },
-          ...version,
-        },
-      ],
-      ...spec,
-    },
-  };
+  const more = { subresources: { status: {} }, ...version };
+  const kind = { group: '<group>', kind: 'Gadget', schema: schema as Fields, version: more, spec };
+  return definitionOf(kind) as unknown as Fields;
 }
 
 export const gadget = (name: string, spec?: Json, more: Fields = {}): Fields => ({

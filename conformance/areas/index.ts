@@ -6,6 +6,8 @@ import { customArea } from './custom.ts';
 import { deletionArea } from './deletion.ts';
 import { objectsArea } from './objects.ts';
 import { patchArea } from './patch.ts';
+import { servicesArea } from './services.ts';
+import { valuesArea } from './values.ts';
 import { watchArea } from './watch.ts';
 
 export const areas: readonly Area[] = [
@@ -16,4 +18,6 @@ export const areas: readonly Area[] = [
   customArea,
   accessArea,
   objectsArea,
+  servicesArea,
+  valuesArea,
 ];

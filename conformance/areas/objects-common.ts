@@ -78,6 +78,21 @@ export const commonCases: readonly Case[] = [
     post(maps, { metadata: { name: 'b', unheard: 1 }, datta: {} }, { query: { fieldValidation: 'Strict' }, code: 400 }),
     post(maps, { metadata: { name: 'c' }, datta: {} }, { query: { fieldValidation: 'Ignore' } }),
     patch('merge', `${maps}/a`, { datta: 1 }, { query: { fieldValidation: 'Strict' }, code: 422 }),
+    patch('json', `${maps}/a`, [{ op: 'add', path: '/datta', value: 1, valeu: 2 }], {
+      query: { fieldValidation: 'Strict' },
+      code: 422,
+    }),
+    patch(
+      'strategic',
+      `${maps}/a`,
+      { datta: { a: ['b', 1] }, data: { k: 'v' } },
+      {
+        query: { fieldValidation: 'Strict' },
+        code: 422,
+      },
+    ),
+    patch('merge', `${maps}/a`, { data: { k: { not: 'text' } } }, { code: 422 }),
+    patch('strategic', `${maps}/a`, { data: { k: { not: 'text' } } }, { any: true }),
     patch('merge', `${maps}/a`, { datta: 1 }),
     patch(
       'apply',

@@ -1,7 +1,7 @@
 /**
  * The kinds that sequences are about, and random content for them. A custom kind has every sort of field that ownership
- * knows; built-in kinds get values that are valid and may be changed, because their values are not checked one by one by
- * the embedded server (docs/designs/0007).
+ * knows; built-in kinds get values that are right, most often. Nothing that sequences could take from each other: they
+ * run at once, and not in the same order on both servers.
  */
 import type { Fields, Random } from './random.ts';
 
@@ -96,12 +96,30 @@ const container = (random: Random, name: string): Fields => ({
       args: () => random.some(text(random)),
       ports: () =>
         random.keyed(
-          () => ({ containerPort: 80 + random.below(2), ...random.fields({ protocol: () => 'TCP' }, 0.5) }),
+          () => ({
+            containerPort: 80 + random.below(2),
+            ...random.fields({ protocol: () => 'TCP', name: () => random.pick(['web', 'web', 'No Name']) }, 0.3),
+          }),
           ({ containerPort }) => `${containerPort as number}`,
         ),
-      resources: () => random.fields({ requests: () => ({ cpu: random.pick(['1', '1000m', '500m']) }) }, 0.7),
+      resources: () =>
+        random.fields(
+          {
+            requests: () => ({ cpu: random.pick(['1', '1000m', '500m']) }),
+            limits: () => ({ memory: random.pick(['1Gi', '1024Mi', '1500m']), cpu: random.pick(['1', '2']) }),
+          },
+          0.7,
+        ),
     },
     0.3,
+  ),
+  ...random.fields(
+    {
+      volumeMounts: () => [{ name: random.word(), mountPath: '/x' }],
+      imagePullPolicy: () => random.pick(['Always', 'Never', 'Rarely']),
+      livenessProbe: () => ({ tcpSocket: { port: random.pick([80, 0]) } }),
+    },
+    0.05,
   ),
 });
 
@@ -175,6 +193,39 @@ export const kinds: readonly FuzzKind[] = [
       ),
     }),
     status: () => ({ loadBalancer: {} }),
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    collection: '/api/v1/namespaces/<ns>/services',
+    custom: false,
+    weight: 2,
+    base: () => ({ spec: { selector: { app: 'x' }, ports: [{ name: 'base', port: 1 }] } }),
+    content: (random) => ({
+      metadata: metadata(random),
+      spec: random.fields(
+        {
+          type: () => random.pick(['ClusterIP', 'NodePort', 'NodePort', 'LoadBalancer', 'ExternalName']),
+          externalName: () => random.pick(['a.example', 'b.example']),
+          clusterIP: () => random.pick(['None', '10.1.1.1', '']),
+          ipFamilyPolicy: () => random.pick(['SingleStack', 'PreferDualStack', 'RequireDualStack']),
+          ipFamilies: () => random.pick([['IPv4'], ['IPv4'], ['IPv6']]),
+          externalTrafficPolicy: () => random.pick(['Local', 'Cluster']),
+          sessionAffinity: () => random.pick(['None', 'ClientIP']),
+          ports: () =>
+            random.keyed(
+              () => ({
+                name: random.word(),
+                port: 80 + random.below(3),
+                ...random.fields({ protocol: () => 'UDP' }, 0.3),
+              }),
+              ({ name }) => name as string,
+              1,
+            ),
+        },
+        0.25,
+      ),
+    }),
   },
   {
     apiVersion: 'apps/v1',

@@ -4,47 +4,45 @@ import type { Difference } from '../compare.ts';
 
 interface Known {
   readonly why: string;
-  /** Whether it accounts for all of these differences. */
-  explains(one: Case, found: readonly Difference[], hasTimes: boolean): boolean;
+  /** Whether this difference, of this step, is nothing else. `isNamed`: some step makes a mere name of a service. */
+  explains(difference: Difference, path: string, isNamed: boolean): boolean;
 }
 
-const isBuiltin = ({ steps }: Case): boolean => steps.every((step) => 'path' in step && !step.path.includes('/things'));
+const NO_ADDRESSES = /^Service "[^"]*" is invalid: spec\.clusterIPs: Required value$/;
 
-const isPortWarning = ({ field, real }: Difference): boolean =>
-  field.endsWith('.warnings') && JSON.stringify(real ?? '').includes('duplicate port');
+const NOT_FOUND = /^services "[^"]*" not found$/;
 
-const PORT_WARNING = 'not there yet: warnings of pods that are odd but valid, here of a port that two containers have';
+const textOf = (value: Difference['real']): string => (typeof value === 'string' ? value : '');
 
 const all: readonly Known[] = [
   {
-    why: 'not there yet: values of built-in kinds are not checked one by one; the real server refused one, and from there on the objects are not the same',
-    explains: (one, found) => {
-      const first = Math.min(...found.map(({ field }) => Number.parseInt(field, 10)));
-      const code = found.find(({ field }) => field === `${first}.code`);
-      return isBuiltin(one) && code?.real === 422 && typeof code.embedded === 'number' && code.embedded < 300;
+    why: 'a status applied to a service that is not there is not found; the real server tries to make the service, without addresses, and refuses that',
+    explains: ({ field, real, embedded }, path) => {
+      const [, ...rest] = field.split('.');
+      if (!/services.*status$/.test(path)) return false;
+      if (rest[0] === 'code') return real === 422 && embedded === 404;
+      if (rest.join('.') === 'body.message') {
+        return NO_ADDRESSES.test(textOf(real)) && NOT_FOUND.test(textOf(embedded));
+      }
+      return /^body\.(?:code|reason|details\.(?:kind|causes))$/.test(rest.join('.'));
     },
   },
   {
-    why: 'by chance: managers are ordered by the second in which they wrote, and an apply without effect is written when that order changes; the servers are not asked in the same second',
-    explains: (_one, found, hasTimes) =>
-      hasTimes && found.every(({ field }) => /\.metadata\.(?:resourceVersion|managedFields\.\d+\.time)$/.test(field)),
-  },
-  {
-    why: 'by design: a status applied to a service that is not there is not found; the real server judges the service first',
-    explains: ({ steps }, found) =>
-      found.every(({ field, real }) => {
-        const [at = '', ...rest] = field.split('.');
-        const step = steps[Number(at)];
-        const isStatus = step !== undefined && 'patch' in step && /services.*status$/.test(step.path);
-        return isStatus && (rest[0] === 'body' || real === 422);
-      }),
+    why: 'a service that becomes a mere name loses its policy of internal traffic; the real server keeps it, and hides it where it looks',
+    explains: ({ field, real, embedded }, path, isNamed) =>
+      isNamed &&
+      /\/services\//.test(`${path}/`) &&
+      ((/\.body\.spec\.internalTrafficPolicy$/.test(field) && real === 'Cluster' && embedded === undefined) ||
+        (/\.managedFields\.\d+\.fieldsV1\.f:spec\.f:internalTrafficPolicy$/.test(field) && real === undefined)),
   },
 ];
 
-/** @param hasTimes whether managers wrote in different seconds. */
-export function known(one: Case, found: readonly Difference[], hasTimes: boolean): string | undefined {
-  // They come beside anything else.
-  const rest = found.filter((difference) => !isPortWarning(difference));
-  if (rest.length === 0) return PORT_WARNING;
-  return all.find(({ explains }) => explains(one, rest, hasTimes))?.why;
+/** All of them must be known for the same reason. */
+export function known({ steps }: Case, found: readonly Difference[]): string | undefined {
+  const pathOf = ({ field }: Difference): string => {
+    const step = steps[Number.parseInt(field, 10)];
+    return step !== undefined && 'path' in step ? step.path : '';
+  };
+  const isNamed = JSON.stringify(steps).includes('"ExternalName"');
+  return all.find(({ explains }) => found.every((one) => explains(one, pathOf(one), isNamed)))?.why;
 }

@@ -1,4 +1,5 @@
 /** What the server is given before it is attacked: a custom kind with rules, and a policy that would never end. */
+import { definitionOf } from '@reeve/rig';
 import type { Sent } from './server.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -15,41 +16,25 @@ function nested(depth: number): string {
 export const RUNAWAY = nested(8);
 
 export function definition(name: string, rules: readonly object[], spec: object = {}): object {
-  const group = 'hostile.reeve.dev';
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${name}s.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural: `${name}s`, singular: name, kind: name.replace(/^./, (first) => first.toUpperCase()) },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: {
-            openAPIV3Schema: {
-              type: 'object',
-              properties: {
-                spec: {
-                  type: 'object',
-                  properties: {
-                    size: { type: 'integer', minimum: 0, maximum: 100 },
-                    // With an engine that tries again and again this takes longer than the world has been there.
-                    word: { type: 'string', pattern: '^(a+)+$', maxLength: 100_000 },
-                    ...spec,
-                  },
-                  'x-kubernetes-validations': rules,
-                },
-              },
-            },
+  return definitionOf({
+    group: 'hostile.reeve.dev',
+    kind: name.replace(/^./, (first) => first.toUpperCase()),
+    schema: {
+      type: 'object',
+      properties: {
+        spec: {
+          type: 'object',
+          properties: {
+            size: { type: 'integer', minimum: 0, maximum: 100 },
+            // With an engine that tries again and again this takes longer than the world has been there.
+            word: { type: 'string', pattern: '^(a+)+$', maxLength: 100_000 },
+            ...spec,
           },
+          'x-kubernetes-validations': rules,
         },
-      ],
+      },
     },
-  };
+  });
 }
 
 const json = (path: string, body: object): Sent => ({ method: 'POST', path, body: JSON.stringify(body) });

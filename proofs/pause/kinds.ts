@@ -1,5 +1,6 @@
 /** What the paused leader writes, and what the server must hold for it: kinds, rights, the fence. */
 import { type KubeObject, resource } from '@reeve/kube';
+import { ANYTHING, definitionOf } from '@reeve/rig';
 import { byImpersonation, fenceRole } from '@reeve/runtime/manager';
 
 /** Whose term a write is of: in every object that the leaders write. */
@@ -38,30 +39,16 @@ export const MANAGER = { username: 'manager' };
 export const carrier = byImpersonation(MANAGER);
 export const NOTE_LABEL = { note: 'yes' };
 
-const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 const ofRoles = 'rbac.authorization.k8s.io';
 
 /** To be created before the processes start. */
 export const manifests: readonly object[] = [
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${things.plural}.${things.group}` },
-    spec: {
-      group: things.group,
-      scope: 'Namespaced',
-      names: { plural: things.plural, singular: 'thing', kind: things.kind, listKind: 'ThingList' },
-      versions: [
-        {
-          name: things.version,
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', properties: { spec: open, status: open } } },
-        },
-      ],
-    },
-  },
+  definitionOf({
+    group: things.group,
+    kind: things.kind,
+    schema: { type: 'object', properties: { spec: ANYTHING, status: ANYTHING } },
+    version: { subresources: { status: {} } },
+  }),
   fenceRole('fence', MANAGER),
   {
     apiVersion: `${ofRoles}/v1`,

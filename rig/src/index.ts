@@ -16,6 +16,7 @@ export {
 } from './oracle.ts';
 export { accessArguments, addressOf, REEVE, type ReeveOptions, type ReeveRun, reeveRedis } from './reeve.ts';
 export { RedirectingClient, type Retries } from './redirecting-client.ts';
+export { writeResult } from './result.ts';
 export {
   type Cluster,
   type ClusterOptions,
@@ -44,6 +45,7 @@ export { type Certificates, makeCertificates } from './servers/tls.ts';
 export { until } from './servers/until.ts';
 export { keySlot, tagForSlot } from './slot.ts';
 export { ETCD_VERSION, KUBE_VERSION } from './kube/build.ts';
+export { ANYTHING, type CustomKind, definitionOf } from './kube/definition.ts';
 export { Authority, kubeconfigText } from './kube/pki.ts';
 export { type Kube, type KubeOptions, type KubeUser, startKube } from './kube/kube.ts';
 export { type Relay, startRelay } from './kube/relay.ts';

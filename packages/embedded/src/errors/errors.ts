@@ -34,6 +34,10 @@ export const embeddedErrors = {
     meaning: 'The store could not write, so it writes no more. Everything it acknowledged before is kept.',
     remedy: 'The message has the cause (a full disk, most often). Mend it and start the server again.',
   },
+  EMBEDDED_SERVICE_RANGE: {
+    meaning: 'The range that services are to get their addresses from is no IPv4 network, or none of a usable size.',
+    remedy: 'Give one like 10.96.0.0/16, with nothing after the network’s own bits.',
+  },
   EMBEDDED_TOKEN_FILE: {
     meaning: 'The file with the access token is missing, empty, or others than its owner may read it.',
     remedy: 'Write a long random token into it and set its mode to 0600.',

@@ -1,6 +1,25 @@
 /** The built-in kinds that are served, as a table. docs/served.md is made from it. */
 import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsLabel } from '../object/names.ts';
+import { allocateService } from '../services/allocate.ts';
+import { heldBy } from '../services/service.ts';
+import { serviceErrors } from '../services/service-errors.ts';
+import { serviceWarnings } from '../services/service-warnings.ts';
+import { claimErrors, claimWarnings, volumeErrors } from '../values/claim.ts';
+import { jobErrors } from '../values/job.ts';
+import {
+  budgetErrors,
+  endpointsErrors,
+  eventErrors,
+  leaseErrors,
+  priorityClassErrors,
+  revisionErrors,
+  sliceErrors,
+  storageClassErrors,
+} from '../values/others.ts';
+import { podErrors } from '../values/pod.ts';
+import { podWarnings, statefulSetWarnings, workloadWarnings } from '../values/pod-warnings.ts';
+import { deploymentErrors, replicaSetErrors, statefulSetErrors } from '../values/workloads.ts';
 import { customResourceDefinitions } from './crd.ts';
 import { configMapErrors, secretErrors } from './data-rules.ts';
 import {
@@ -13,9 +32,8 @@ import {
   defaultSlice,
   defaultStorageClass,
   defaultVolume,
-  keepService,
   labelNamespace,
-  prepareService,
+  prepareSlice,
 } from './defaults/others.ts';
 import { admitPod, defaultPod, qosClass } from './defaults/pods.ts';
 import {
@@ -106,6 +124,8 @@ const core: readonly Kind[] = [
     generation: 'spec',
     statusKeeps: ['ownerReferences'],
     defaults: defaultPod,
+    validate: podErrors,
+    warn: podWarnings,
     prepareCreate(pod) {
       admitPod(pod);
       pod.status = { phase: 'Pending', qosClass: qosClass(pod) };
@@ -134,11 +154,11 @@ const core: readonly Kind[] = [
     createOnUpdate: true,
     returnsDeleted: true,
     defaults: defaultService,
-    prepareCreate(service) {
-      service.status = { loadBalancer: {} };
-      prepareService(service);
-    },
-    prepareUpdate: keepService,
+    prepareCreate: reset(() => ({ loadBalancer: {} })),
+    allocate: allocateService,
+    holds: heldBy,
+    validate: serviceErrors,
+    warn: serviceWarnings,
   }),
   builtin('', {
     plural: 'endpoints',
@@ -147,6 +167,7 @@ const core: readonly Kind[] = [
     shortNames: ['ep'],
     registryPath: 'services/endpoints',
     defaults: defaultEndpoints,
+    validate: endpointsErrors,
     version: { deprecationWarning: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
     createOnUpdate: true,
   }),
@@ -167,6 +188,7 @@ const core: readonly Kind[] = [
     version: { status: true },
     returnsDeleted: true,
     defaults: defaultVolume,
+    validate: volumeErrors,
     prepareCreate(volume, { now }) {
       volume.status = { phase: 'Pending', lastPhaseTransitionTime: now };
     },
@@ -178,6 +200,8 @@ const core: readonly Kind[] = [
     version: { status: true },
     returnsDeleted: true,
     defaults: defaultClaim,
+    validate: claimErrors,
+    warn: claimWarnings,
     prepareCreate: reset(() => ({ phase: 'Pending' })),
   }),
   builtin('', {
@@ -186,6 +210,7 @@ const core: readonly Kind[] = [
     shortNames: ['ev'],
     version: { fields: EVENT_FIELDS },
     defaults: defaultEvent,
+    validate: eventErrors,
     createOnUpdate: true,
     dependents: 'unsupported',
   }),
@@ -217,6 +242,9 @@ const others: readonly Kind[] = [
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
     defaults: defaultStatefulSet,
+    nameRule: dnsLabel,
+    validate: statefulSetErrors,
+    warn: statefulSetWarnings,
     prepareCreate: reset(() => ({ replicas: 0, availableReplicas: 0 })),
   }),
   builtin('apps', {
@@ -228,6 +256,8 @@ const others: readonly Kind[] = [
     generation: 'spec',
     statusKeeps: ['labels'],
     defaults: defaultDeployment,
+    validate: deploymentErrors,
+    warn: workloadWarnings,
     prepareCreate: reset(),
   }),
   builtin('apps', {
@@ -238,9 +268,11 @@ const others: readonly Kind[] = [
     version: { status: true, scale: REPLICAS },
     generation: 'spec',
     defaults: defaultReplicaSet,
+    validate: replicaSetErrors,
+    warn: workloadWarnings,
     prepareCreate: reset(() => ({ replicas: 0 })),
   }),
-  builtin('apps', { plural: 'controllerrevisions', kind: 'ControllerRevision' }),
+  builtin('apps', { plural: 'controllerrevisions', kind: 'ControllerRevision', validate: revisionErrors }),
   builtin('batch', {
     plural: 'jobs',
     kind: 'Job',
@@ -252,6 +284,8 @@ const others: readonly Kind[] = [
       'child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning',
     fieldProblem: (field) => `field label ${JSON.stringify(field)} not supported for Job`,
     defaults: defaultJob,
+    validate: jobErrors,
+    warn: workloadWarnings,
     prepareCreate(job) {
       job.status = {};
       selectByUid(job);
@@ -260,6 +294,7 @@ const others: readonly Kind[] = [
   builtin('coordination.k8s.io', {
     plural: 'leases',
     kind: 'Lease',
+    validate: leaseErrors,
     createOnUpdate: true,
     unconditionalUpdate: false,
   }),
@@ -268,12 +303,16 @@ const others: readonly Kind[] = [
     kind: 'EndpointSlice',
     generation: 'content',
     defaults: defaultSlice,
+    prepareCreate: prepareSlice,
+    prepareUpdate: prepareSlice,
+    validate: sliceErrors,
   }),
   builtin('policy', {
     plural: 'poddisruptionbudgets',
     kind: 'PodDisruptionBudget',
     shortNames: ['pdb'],
     version: { status: true },
+    validate: budgetErrors,
     unconditionalUpdate: false,
     generation: 'spec',
     prepareCreate: reset(() => ({ disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 })),
@@ -285,6 +324,7 @@ const others: readonly Kind[] = [
     shortNames: ['pc'],
     generation: 'content',
     defaults: defaultPriorityClass,
+    validate: priorityClassErrors,
   }),
   builtin('storage.k8s.io', {
     plural: 'storageclasses',
@@ -293,6 +333,7 @@ const others: readonly Kind[] = [
     shortNames: ['sc'],
     returnsDeleted: true,
     defaults: defaultStorageClass,
+    validate: storageClassErrors,
   }),
   ...rbacKinds,
 ];

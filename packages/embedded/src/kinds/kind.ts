@@ -1,6 +1,8 @@
 /** What the server must know of a kind to serve it. Built-in kinds are a table of these; custom ones are made from CRDs. */
+import type { Random } from '@reeve/kube';
 import type { Draft, JsonObject } from '../object/draft.ts';
 import type { NameRule } from '../object/names.ts';
+import type { ServiceRanges } from '../services/ranges.ts';
 import type { FieldError } from '../status/field-error.ts';
 import type { KindTypes } from '../types/kind-types.ts';
 
@@ -65,6 +67,15 @@ export interface Circumstances {
   readonly kinds: readonly Kind[];
 }
 
+/** What the server can give to objects. */
+export interface Allocation {
+  readonly dryRun: boolean;
+  readonly random: Random;
+  readonly ranges: ServiceRanges;
+  /** What the other objects of the kind hold, durable or not. */
+  readonly taken: () => ReadonlySet<string>;
+}
+
 export interface Kind {
   readonly group: string;
   readonly plural: string;
@@ -106,7 +117,17 @@ export interface Kind {
   /** What else a kind does to a new or changed object before it is checked. */
   prepareCreate?(object: Draft, at: Circumstances): void;
   prepareUpdate?(object: Draft, old: Draft, at: Circumstances): void;
-  validate?(object: Draft, old: Draft | undefined): readonly FieldError[];
+  /**
+   * Gives an object what the server must choose for it. Whose fields are whose is settled by then: it belongs to nobody.
+   * Throws a refusal when what is asked for cannot be had. Not asked when only the status is written.
+   */
+  allocate?(object: Draft, old: Draft | undefined, at: Allocation): void;
+  /** What no two objects of the kind may hold. */
+  holds?(object: Draft): readonly string[];
+  /** What is wrong with an object that is new or has been changed, by its own path or by that of its status. */
+  validate?(object: Draft, old: Draft | undefined, subresource: string): readonly FieldError[];
+  /** What is odd about it, but not wrong. */
+  warn?(object: Draft, old: Draft | undefined): readonly string[];
   /** Seconds of grace for a deletion; undefined: this kind is not deleted gracefully. */
   grace?(object: Draft, wanted: number | undefined): number | undefined;
   /** Told to whoever deletes without saying what shall become of dependents. */

@@ -66,3 +66,18 @@ test('immutable data stays, endpoints have a protocol, and a list of no metadata
   const none = await request('GET', '/api/v1/namespaces/default/secrets', undefined, { accept });
   assert.equal((none.json as unknown as { items: unknown }).items, null);
 });
+
+test('what is odd is told also when the object is refused afterwards, and only what was found by then', async () => {
+  const { request } = await openServer();
+  const path = '/api/v1/namespaces/default/pods';
+  const env = ['1', '2'].map((value) => ({ name: 'a', value }));
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i', env }] } };
+  const hidden = /hides previous definition of \\"a\\"/;
+  assert.match(String((await request('POST', path, pod)).headers.warning), hidden);
+  const again = await request('POST', path, pod);
+  assert.equal(again.status, 409);
+  assert.match(String(again.headers.warning), hidden);
+  const wrong = { ...pod, metadata: { name: 'q' }, unheard: 1, spec: { ...pod.spec, restartPolicy: 'Maybe' } };
+  const refused = await request('POST', path, wrong);
+  assert.deepEqual([refused.status, refused.headers.warning], [422, '299 - "unknown field \\"unheard\\""']);
+});

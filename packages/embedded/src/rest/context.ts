@@ -3,6 +3,7 @@ import type { Clock, Json, Random, Status } from '@reeve/kube';
 import type { Registry, Served } from '../kinds/registry.ts';
 import type { Draft, JsonObject } from '../object/draft.ts';
 import type { PatchResult } from '../patch/result.ts';
+import type { ServiceRanges } from '../services/ranges.ts';
 import type { Store } from '../store/store.ts';
 
 /** Who writes, for `metadata.managedFields`. */
@@ -62,6 +63,7 @@ export interface Context {
   readonly clock: Clock;
   readonly random: Random;
   readonly plugins: Plugins;
+  readonly ranges: ServiceRanges;
   /** Absent when there is nobody to ask, and for what the server does itself. */
   readonly admit?: Admit;
 }

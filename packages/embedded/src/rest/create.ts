@@ -2,7 +2,14 @@
 import { bodyOf, copyOf, type Draft, draftOf, textOf } from '../object/draft.ts';
 import { finalizerWarnings } from '../object/metadata.ts';
 import { dedupeOwners } from '../object/owners.ts';
-import { alreadyExists, forbiddenRequest, generateNameConflict, notFound, Refusal } from '../status/refusal.ts';
+import {
+  alreadyExists,
+  forbiddenRequest,
+  generateNameConflict,
+  notFound,
+  Refusal,
+  withWarnings,
+} from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
 import { type Decoded, decodeObject } from './decode.ts';
@@ -19,9 +26,25 @@ export async function createObject(
   text: string,
   options: WriteOptions,
 ): Promise<Outcome> {
+  const told: string[] = [];
+  try {
+    return await create(context, target, text, options, told);
+  } catch (error) {
+    throw withWarnings(error, told);
+  }
+}
+
+async function create(
+  context: Context,
+  target: Target,
+  text: string,
+  options: WriteOptions,
+  told: string[],
+): Promise<Outcome> {
   const { kind } = target.served;
   const { object, unknown } = decodeObject(text, target.served);
   const warnings = judgeUnknown({ object, unknown }, target, options);
+  told.push(...warnings);
   settleNamespace(object.metadata, target);
   refuseInNamespace(context, target, object);
   if (kind.terminating) {
@@ -36,9 +59,10 @@ export async function createObject(
     const fresh = generates ? copyOf(object) : object;
     if (generates) fresh.metadata.name = generatedName(base, context);
     const name = textOf(fresh.metadata.name);
+    told.length = warnings.length;
     try {
-      const made = await store(context, { ...target, name }, { object: fresh, unknown }, options);
-      return { code: 201, text: made.text, warnings: [...warnings, ...made.warnings] };
+      const made = await store(context, { ...target, name }, { object: fresh, unknown }, options, told);
+      return { code: 201, text: made, warnings: told };
     } catch (error) {
       const isTaken = error instanceof Refusal && error.status.reason === 'AlreadyExists';
       if (!generates || !isTaken) throw error;
@@ -52,35 +76,50 @@ async function store(
   target: Target,
   decoded: Decoded,
   options: WriteOptions,
-): Promise<Pick<Outcome, 'text' | 'warnings'>> {
+  told: string[],
+): Promise<string> {
   if (textOf(decoded.object.metadata.resourceVersion) !== '') {
     // Strange, but the server's own: not a 400.
     throw new Refusal(500, '', 'resourceVersion should not be set on objects to be created');
   }
-  const created = newEntry(context, target, decoded, options);
+  const created = newEntry(context, target, decoded, options, told);
   let text = '';
   await context.store.write(keyOf(target), (current, revision) => {
     if (current) throw takenBy(current, target);
-    const stored = created.at(revision);
+    const stored = created(revision);
     text = textFor(target.served, stored);
     return options.dryRun ? { type: 'keep' } : { type: 'put', ...stored };
   });
-  return { text, warnings: created.warnings };
+  return text;
 }
 
-/** A new object, ready to be stored under whatever revision it gets. */
-export function newEntry(context: Context, target: Target, decoded: Decoded, options: WriteOptions) {
+/**
+ * A new object, ready to be stored under whatever revision it gets.
+ * @param told gets what is odd about it as it is found: it is told also when the object is refused.
+ */
+export function newEntry(
+  context: Context,
+  target: Target,
+  decoded: Decoded,
+  options: WriteOptions,
+  told: string[],
+): (revision: number) => Stored {
   const { kind, version } = target.served;
-  const twice = dedupeOwners(decoded.object, decoded.isPatched === true);
+  told.push(...dedupeOwners(decoded.object, decoded.isPatched === true));
   settleNewMetadata(decoded.object.metadata, context, kind);
   const ready = prepareNew(decoded, target, context, options);
   const { dryRun } = options;
-  const told = context.admit?.({ operation: 'CREATE', target, object: ready, dryRun }) ?? [];
-  const warnings = [...twice, ...told, ...(kind.custom ? finalizerWarnings(ready.metadata, {}) : [])];
+  told.push(...(kind.warn?.(ready, undefined) ?? []));
+  told.push(...(context.admit?.({ operation: 'CREATE', target, object: ready, dryRun }) ?? []));
+  if (kind.custom) told.push(...finalizerWarnings(ready.metadata, {}));
   const stored = version.conversion?.toStored(ready) ?? ready;
   const note = factsOf(target.served, stored);
-  const at = (revision: number) => ({ body: bodyOf(stored, dryRun ? '' : String(revision)), note });
-  return { at, warnings };
+  return (revision) => ({ body: bodyOf(stored, dryRun ? '' : String(revision)), note });
+}
+
+interface Stored {
+  readonly body: string;
+  readonly note: unknown;
 }
 
 function takenBy(current: Entry, { served, name }: Target): Refusal {

@@ -5,7 +5,7 @@ import { type Draft, isObject, objectOf, textOf } from '../object/draft.ts';
 import { readMetadata } from '../object/metadata.ts';
 import { duplicateFields, strictDecodingError } from '../schema/strict.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, undecodable } from '../status/refusal.ts';
+import { badRequest, invalidObject, invalidPatch, undecodable } from '../status/refusal.ts';
 import { fitOf } from '../types/fit.ts';
 import { typeOf } from '../types/kind-types.ts';
 
@@ -31,6 +31,8 @@ export interface Decoded {
   readonly isApplied?: boolean;
   /** It is what a patch made, not what a client sent. */
   readonly isPatched?: boolean;
+  /** What complaints show of a patch of a built-in kind: what it made, or the patch itself. */
+  shownPatch?(): string;
 }
 
 export function decodeObject(text: string, served: Served): Decoded {
@@ -43,8 +45,10 @@ export function decodeApplied(value: Json, served: Served): Decoded {
 }
 
 /** The same for what is JSON already: the result of a patch. */
-export function decodeValue(value: Json, served: Served): Decoded {
-  return { ...completed(checkedObject(value, served), served), isPatched: true };
+export function decodeValue(value: Json, served: Served, shownPatch: () => string): Decoded {
+  const refuse = (problem: string): Error => invalidPatch(shownPatch(), problem);
+  const checked = checkedObject(value, served);
+  return { ...completed(checked, served, served.kind.custom ? undefined : refuse), isPatched: true };
 }
 
 const NO_KIND = "couldn't get version/kind; json parse error: ";
@@ -78,15 +82,19 @@ function unrecognized(why: string, text: string, { kind }: Served): Error {
 }
 
 /** Pruned, with its defaults, and in the form in which it is kept. */
-export function completed({ object, unknown }: Decoded, { kind, version }: Served): Decoded {
+export function completed(
+  { object, unknown }: Decoded,
+  { kind, version }: Served,
+  refuse = (problem: string): Error => undecodable(kind.kind, version.name, problem),
+): Decoded {
   const { types } = version;
   const type = kind.custom ? undefined : typeOf(types).map;
   const fit = type && fitOf(object, type);
-  if (fit?.problem !== undefined) throw undecodable(kind.kind, version.name, fit.problem);
+  if (fit?.problem !== undefined) throw refuse(fit.problem);
   kind.defaults?.(object);
   const decoding = version.rules?.decode(object);
   if (decoding?.error !== undefined) {
-    throw undecodable(kind.kind, version.name, `${decoding.error.field}: ${decoding.error.message}`);
+    throw refuse(`${decoding.error.field}: ${decoding.error.message}`);
   }
   return {
     object: types.shaped(object) as Draft,

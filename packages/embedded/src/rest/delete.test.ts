@@ -78,7 +78,10 @@ test('what shall become of dependents is written down for the garbage collector'
   await of(configMaps).delete('f', { propagationPolicy: 'Background' });
   assert.equal(await of(configMaps).find('f'), undefined);
   // Jobs orphan by default, as they always did.
-  await of(jobs).create({ metadata: { name: 'j' }, spec: { template: { spec: podSpec } } });
+  await of(jobs).create({
+    metadata: { name: 'j' },
+    spec: { template: { spec: { ...podSpec, restartPolicy: 'Never' } } },
+  });
   assert.deepEqual(((await of(jobs).delete('j')) as AnyObject).metadata.finalizers, ['orphan']);
   const wrong = await request('DELETE', '/api/v1/namespaces/default/configmaps/o', { propagationPolicy: 'Maybe' });
   assert.equal(

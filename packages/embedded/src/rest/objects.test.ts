@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resource } from '@reeve/kube';
-import { configMaps, namespaces, openServer, pods, refused, statefulSets } from '../server/server-testing.ts';
+import { configMaps, namespaces, openServer, pods, refused, setSpec, statefulSets } from '../server/server-testing.ts';
 
 test('a new object gets its uid, time, version and namespace; the answer is what is stored', async () => {
   const { of } = await openServer();
@@ -26,7 +26,7 @@ test('what a client says of system fields is ignored on creation', async () => {
       deletionTimestamp: '1999-01-01T00:00:00Z',
       managedFields: [{ manager: 'x' }],
     },
-    spec: { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } },
+    spec: setSpec,
     status: { replicas: 3 },
   });
   assert.notEqual(made.metadata.uid, 'mine');
@@ -228,8 +228,7 @@ test('uid, name and time cannot be changed', async () => {
 
 test('the generation counts changes of the spec alone, and a status goes its own way', async () => {
   const { of } = await openServer();
-  const spec = { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } };
-  const first = await of(statefulSets).create({ metadata: { name: 'a' }, spec });
+  const first = await of(statefulSets).create({ metadata: { name: 'a' }, spec: setSpec });
   const labelled = await of(statefulSets).update({ ...first, metadata: { ...first.metadata, labels: { x: 'y' } } });
   assert.equal(labelled.metadata.generation, 1);
   const status = await of(statefulSets).update(
@@ -250,12 +249,7 @@ test('the generation counts changes of the spec alone, and a status goes its own
 
 test('scale reads and writes one number', async () => {
   const { of } = await openServer();
-  const spec = {
-    replicas: 3,
-    selector: { matchLabels: { app: 'x', a: 'b' } },
-    template: { spec: { containers: [{ name: 'c', image: 'i' }] } },
-  };
-  const set = await of(statefulSets).create({ metadata: { name: 'a' }, spec });
+  const set = await of(statefulSets).create({ metadata: { name: 'a' }, spec: { ...setSpec, replicas: 3 } });
   const scale = await of(statefulSets).scale('a');
   assert.deepEqual([scale.spec, scale.status], [{ replicas: 3 }, { replicas: 0, selector: 'a=b,app=x' }]);
   assert.equal(scale.apiVersion, 'autoscaling/v1');

@@ -1,13 +1,14 @@
 /** What is done to every object before it is stored, whether it is new or changed. */
 import { timeText } from '../format/time.ts';
-import type { Circumstances, Kind } from '../kinds/kind.ts';
+import type { Allocation, Circumstances, Kind } from '../kinds/kind.ts';
 import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
 import { keepMetadata, validateFinalizerNames, validateMetadata, validateMetadataUpdate } from '../object/metadata.ts';
 import { strictProblems } from '../schema/strict.ts';
 import type { FieldError } from '../status/field-error.ts';
-import { badRequest, conflict, invalidObject, undecodable } from '../status/refusal.ts';
+import { badRequest, conflict, invalidObject, invalidPatch, undecodable } from '../status/refusal.ts';
 import { type Context, type Target, type WriteOptions } from './context.ts';
 import type { Decoded } from './decode.ts';
+import { factsIn } from './present.ts';
 
 /** Characters of generated names: no vowels, no look-alikes. */
 const LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
@@ -56,11 +57,12 @@ export function prepareNew(decoded: Decoded, target: Target, context: Context, o
   const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
   if (kind.custom && version.status) delete ready.status;
   kind.prepareCreate?.(ready, circumstances(context, ''));
+  kind.allocate?.(ready, undefined, allocation(context, target, options, undefined));
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
     ...(kind.custom ? [] : validateFinalizerNames(ready.metadata)),
     ...(version.rules?.validate(ready) ?? []),
-    ...(kind.validate?.(ready, undefined) ?? []),
+    ...(kind.validate?.(ready, undefined, '') ?? []),
   ]);
   return ready;
 }
@@ -70,6 +72,23 @@ const circumstances = ({ clock, registry }: Context, subresource: string): Circu
   subresource,
   kinds: registry.kinds,
 });
+
+/** @param own the name of the object itself, if it is there already. */
+function allocation(
+  { store, random, ranges }: Context,
+  { served, namespace }: Target,
+  { dryRun }: WriteOptions,
+  own: string | undefined,
+): Allocation {
+  let taken: ReadonlySet<string> | undefined;
+  const find = (): ReadonlySet<string> => {
+    const others = [...store.newest(served.kind.stored)].filter(
+      ({ key }) => key.name !== own || key.namespace !== namespace,
+    );
+    return new Set(others.flatMap((entry) => factsIn(served, entry).holds));
+  };
+  return { dryRun, random, ranges, taken: () => (taken ??= find()) };
+}
 
 export function prepareChanged(
   decoded: Decoded,
@@ -87,6 +106,7 @@ export function prepareChanged(
   kind.prepareUpdate?.(changed, old, circumstances(context, subresource));
   if (!isStatus) settleGeneration(changed, old, kind);
   const ready = decoded.isApplied ? changed : tracked(changed, old, target, context, options);
+  if (!isStatus) kind.allocate?.(ready, old, allocation(context, target, options, target.name));
   const rules = version.rules;
   refuseInvalid(ready, kind, [
     ...validateMetadata(ready.metadata, kind.namespaced, kind.nameRule),
@@ -94,7 +114,7 @@ export function prepareChanged(
     ...validateMetadataUpdate(ready.metadata, old.metadata),
     ...validateMetadataUpdate(ready.metadata, old.metadata),
     ...((isStatus ? rules?.validateStatusUpdate(ready, old) : rules?.validateUpdate(ready, old)) ?? []),
-    ...(kind.validate?.(ready, old) ?? []),
+    ...(kind.validate?.(ready, old, subresource) ?? []),
   ]);
   return (context.plugins.fields?.keepTimes(old, ready) as Draft | undefined) ?? ready;
 }
@@ -146,7 +166,7 @@ function withoutMetadata({ apiVersion: _version, kind: _kind, metadata: _metadat
 
 /** Unknown fields are an error, a warning or nothing, as the client asked. */
 export function judgeUnknown(
-  { unknown, complaints = [], isPatched = false }: Decoded,
+  { unknown, complaints = [], isPatched = false, shownPatch }: Decoded,
   { served }: Target,
   { fieldValidation }: WriteOptions,
 ): readonly string[] {
@@ -155,6 +175,7 @@ export function judgeUnknown(
   if (fieldValidation === 'Warn') return texts;
   const { kind, version } = served;
   const problem = `strict decoding error: ${texts.join(', ')}`;
+  if (shownPatch !== undefined) throw invalidPatch(shownPatch(), problem);
   throw kind.custom && isPatched ? badRequest(problem) : undecodable(kind.kind, version.name, problem);
 }
 

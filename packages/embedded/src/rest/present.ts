@@ -29,14 +29,17 @@ interface Facts {
   readonly of: Served['version'];
   readonly labels: Labels | undefined;
   readonly fields: Readonly<Record<string, string>>;
+  /** What no other object may hold. */
+  readonly holds: readonly string[];
 }
 
-export function factsOf({ version }: Served, stored: Draft): Facts {
+export function factsOf({ kind, version }: Served, stored: Draft): Facts {
   const labels = stored.metadata.labels;
   return {
     of: version,
     labels: isObject(labels) ? (labels as Labels) : undefined,
     fields: Object.fromEntries(version.fields.map((field) => [field, fieldOf(stored, field)])),
+    holds: kind.holds?.(stored) ?? [],
   };
 }
 
@@ -47,7 +50,7 @@ function fieldOf(stored: Draft, field: string): string {
   return selectable(at(stored, field));
 }
 
-function factsIn(served: Served, entry: Entry): Facts {
+export function factsIn(served: Served, entry: Entry): Facts {
   const known = entry.note as Facts | undefined;
   if (known?.of === served.version) return known;
   const facts = factsOf(served, draftOf(entry.body));

@@ -1,5 +1,6 @@
 /** PUT and PATCH: an object as it shall be, decided on the newest state of it. */
-import type { Json } from '@reeve/kube';
+import { type Json, stringifyJson } from '@reeve/kube';
+import { goPlain } from '../apply/go-format.ts';
 import {
   bodyOf,
   copyOf,
@@ -14,7 +15,15 @@ import {
 import { finalizerWarnings } from '../object/metadata.ts';
 import { dedupeOwners } from '../object/owners.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, modifiedSince, notFound, Refusal, refusalOf } from '../status/refusal.ts';
+import {
+  badRequest,
+  invalidObject,
+  modifiedSince,
+  notFound,
+  Refusal,
+  refusalOf,
+  withWarnings,
+} from '../status/refusal.ts';
 import type { Entry } from '../store/entry.ts';
 import type { Decision } from '../store/store.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
@@ -60,9 +69,12 @@ export function patchObject(
     const result = old && context.plugins.patches?.[type]?.(copyOf(old), patch, served);
     if (result === undefined) throw notFound(served.kind, target.name);
     if ('status' in result) throw refusalOf(result.status);
-    const decoded = decodeValue(result.object, served);
+    const made = result.object;
+    const shownPatch = (): string => (type === 'strategic' ? goPlain(patch) : stringifyJson(made));
+    const decoded = decodeValue(made, served, shownPatch);
     refuseOtherName(decoded.object, target);
-    return { ...decoded, complaints: result.strictErrors ?? [] };
+    const complaints = result.strictErrors ?? [];
+    return { ...decoded, complaints, ...(served.kind.custom ? {} : { shownPatch }) };
   };
   return changeObject(context, target, wanted, options, false);
 }
@@ -106,6 +118,7 @@ export async function changeObject(
   mayCreate: boolean,
 ): Promise<Outcome> {
   const { served } = target;
+  const told: string[] = [];
   let outcome: Outcome = { code: 200, text: '', warnings: [] };
   const decide = (current: Entry | undefined, revision: number): Decision => {
     if (current === undefined) {
@@ -113,26 +126,26 @@ export async function changeObject(
       const decoded = wanted(undefined);
       options.check?.(decoded.object, undefined);
       refuseInNamespace(context, target, decoded.object);
-      const warnings = judgeUnknown(decoded, target, options);
+      told.push(...judgeUnknown(decoded, target, options));
       delete decoded.object.metadata.resourceVersion;
-      const created = newEntry(context, target, decoded, options);
-      const stored = created.at(revision);
-      outcome = { code: 201, text: textFor(served, stored), warnings: [...warnings, ...created.warnings] };
+      const stored = newEntry(context, target, decoded, options, told)(revision);
+      outcome = { code: 201, text: textFor(served, stored), warnings: told };
       return { type: 'put', ...stored };
     }
     const old = draftFor(served, current);
     const decoded = wanted(old);
     options.check?.(decoded.object, old);
-    const warnings = judgeUnknown(decoded, target, options);
+    told.push(...judgeUnknown(decoded, target, options));
     refuseStale(decoded.object, old, target);
-    const twice = dedupeOwners(decoded.object, decoded.isPatched === true);
+    told.push(...dedupeOwners(decoded.object, decoded.isPatched === true));
     const object = prepareChanged(decoded, old, target, context, options);
-    const more = context.admit?.({ operation: 'UPDATE', target, object, old, dryRun: options.dryRun }) ?? [];
-    const added = served.kind.custom ? finalizerWarnings(object.metadata, old.metadata) : [];
-    return write(object, old, [...warnings, ...twice, ...more, ...added], revision);
+    if (target.subresource !== 'status') told.push(...(served.kind.warn?.(object, old) ?? []));
+    told.push(...(context.admit?.({ operation: 'UPDATE', target, object, old, dryRun: options.dryRun }) ?? []));
+    if (served.kind.custom) told.push(...finalizerWarnings(object.metadata, old.metadata));
+    return write(object, old, revision);
   };
 
-  const write = (object: Draft, old: Draft, warnings: readonly string[], revision: number): Decision => {
+  const write = (object: Draft, old: Draft, revision: number): Decision => {
     const { kind, version } = served;
     const { resourceVersion } = old.metadata;
     object.metadata.resourceVersion = resourceVersion ?? '';
@@ -140,23 +153,27 @@ export async function changeObject(
     const as = (text: string) => ({ body: bodyOf(stored, text), note: factsOf(served, stored) });
     const isDone = isDeletable(object, old) && kind.isHeld?.(object) !== true;
     if (!isDone && isSame(object, old)) {
-      outcome = { code: 200, text: textFor(served, as(textOf(resourceVersion))), warnings };
+      outcome = { code: 200, text: textFor(served, as(textOf(resourceVersion))), warnings: told };
       return { type: 'keep' };
     }
     const shown = isDone || options.dryRun ? textOf(resourceVersion) : String(revision);
-    const told = as(shown);
-    outcome = { code: 200, text: textFor(served, told), warnings };
+    const answered = as(shown);
+    outcome = { code: 200, text: textFor(served, answered), warnings: told };
     // What is told is what is stored; a dry run tells another version, and its decision is dropped.
-    if (!isDone) return { type: 'put', ...told };
+    if (!isDone) return { type: 'put', ...answered };
     // What takes the last finalizer away is never stored: those who watch see the object as it was before.
     const last = version.conversion?.toStored(old) ?? old;
     return { type: 'delete', body: bodyOf(last, String(revision)), note: factsOf(served, last) };
   };
 
-  await context.store.write(keyOf(target), (current, revision) => {
-    const decision = decide(current, revision);
-    return options.dryRun ? { type: 'keep' } : decision;
-  });
+  try {
+    await context.store.write(keyOf(target), (current, revision) => {
+      const decision = decide(current, revision);
+      return options.dryRun ? { type: 'keep' } : decision;
+    });
+  } catch (error) {
+    throw withWarnings(error, told);
+  }
   return outcome;
 }
 

@@ -18,9 +18,11 @@ export function answer(status: number, text: string, more: Readonly<Record<strin
 }
 
 export function answerOutcome({ code, text, warnings }: Outcome): TransportResponse {
-  const more = warnings.length === 0 ? {} : { warning: warnings.map(warningText).join(', ') };
-  return answer(code, text, more);
+  return answer(code, text, warningHeader(warnings));
 }
+
+const warningHeader = (warnings: readonly string[]): { readonly warning?: string } =>
+  warnings.length === 0 ? {} : { warning: warnings.map(warningText).join(', ') };
 
 export function withWarning({ headers: sent, ...rest }: TransportResponse, text: string): TransportResponse {
   const others = sent.warning === undefined ? '' : `, ${String(sent.warning)}`;
@@ -67,7 +69,10 @@ export function answerError(error: unknown, onError: (error: unknown) => void): 
   const refusal = refusalOf(error);
   if (refusal.status.code === 500 && !(error instanceof Refusal)) onError(error);
   const seconds = refusal.status.details?.retryAfterSeconds;
-  const more = seconds === undefined ? {} : { 'retry-after': String(seconds) };
+  const more = {
+    ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
+    ...warningHeader(refusal.warnings),
+  };
   return answer(refusal.status.code ?? 500, JSON.stringify(refusal.status), more);
 }
 

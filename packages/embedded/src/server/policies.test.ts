@@ -9,6 +9,7 @@ import {
   namespaces,
   openServer,
   refused,
+  setSpec,
   statefulSets,
   testRandom,
   widgetDefinition,
@@ -176,8 +177,7 @@ test('user, namespace and subresources are what expressions see', async () => {
     ],
   });
   await of(configMaps).create(map({}));
-  const spec = { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } };
-  const made = await of(statefulSets).create({ metadata: { name: 's' }, spec });
+  const made = await of(statefulSets).create({ metadata: { name: 's' }, spec: setSpec });
   const many = { type: 'merge', value: { spec: { replicas: 5 } } } as const;
   assert.match((await refused(of(statefulSets).patch('s', many, { subresource: 'scale' }))).message ?? '', /Scale/);
   await of(statefulSets).patch('s', { type: 'merge', value: { spec: { replicas: 2 } } }, { subresource: 'scale' });

@@ -33,6 +33,12 @@ export const statefulSets = resource({
   kind: 'StatefulSet',
   namespaced: true,
 });
+/** The least that a stateful set must say. */
+export const setSpec = {
+  selector: { matchLabels: { app: 'x', a: 'b' } },
+  template: { metadata: { labels: { app: 'x', a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+};
+
 export const widgets = resource({
   group: 'example.com',
   version: 'v1',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type AnyObject, discover, isStatus, type Json, resource, type TransportRequest } from '@reeve/kube';
 import { type Attributes, readTokenFile, tokenAuthentication } from '../access/access.ts';
-import { configMaps, openServer, rawRequest, refused, statefulSets } from './server-testing.ts';
+import { configMaps, openServer, rawRequest, refused, setSpec, statefulSets } from './server-testing.ts';
 
 test('discovery tells what is served', async () => {
   const { client, request } = await openServer();
@@ -114,8 +114,7 @@ test('patches and apply go through their doors, on the newest state', async () =
     nameless.json.message,
     'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
   );
-  const spec = { template: { spec: { containers: [{ name: 'c', image: 'i' }] } } };
-  await of(statefulSets).create({ metadata: { name: 's' }, spec });
+  await of(statefulSets).create({ metadata: { name: 's' }, spec: setSpec });
   const scaled = await of(statefulSets).setScale('s', 7);
   assert.equal(scaled.spec?.replicas, 7);
   const set = await of(statefulSets).get('s');

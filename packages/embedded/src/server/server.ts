@@ -23,8 +23,9 @@ import { type ApiPath, parsePath } from '../request/path.ts';
 import type { Context, Plugins } from '../rest/context.ts';
 import { createObject } from '../rest/create.ts';
 import { flag } from '../rest/list-options.ts';
-import { methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts';
 import { exactValue, parseFieldSelector } from '../selector/fields.ts';
+import { serviceRanges } from '../services/ranges.ts';
+import { methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts';
 import type { Store } from '../store/store.ts';
 import type { WatchStream } from '../watch/stream.ts';
 import type { WatchLimits } from '../watch/watch.ts';
@@ -49,6 +50,11 @@ export interface ServerOptions {
   /** Patches and managed fields. Default: as the real server has them. */
   readonly plugins?: Plugins;
   readonly kinds?: readonly Kind[];
+  /**
+   * The IPv4 network of which services get their addresses. Default: 10.96.0.0/16. Services keep what they have when it
+   * changes. Nothing makes these addresses lead anywhere but who runs services on this server.
+   */
+  readonly serviceRange?: string;
   readonly watch?: WatchLimits;
   /** Told of what nobody foresaw; the client gets an answer that says no more than that. */
   readonly onError?: (error: unknown) => void;
@@ -81,7 +87,7 @@ export class ApiServer {
     this.#onError = options.onError ?? (() => undefined);
     const kinds = [...(options.kinds ?? builtinKinds), ...(options.access?.kinds ?? [])];
     const registry = new Registry(kinds, options.customRules ?? schemaRules);
-    this.#context = { store, registry, clock, random, plugins };
+    this.#context = { store, registry, clock, random, plugins, ranges: serviceRanges(options.serviceRange) };
     this.#routing = {
       context: this.#context,
       watchLimits: watch,

@@ -62,6 +62,7 @@ export const required = (path: string, detail = ''): FieldError => make('FieldVa
 export const forbidden = (path: string, detail: string): FieldError =>
   make('FieldValueForbidden', path, OMITTED, detail);
 export const duplicate = (path: string, value: unknown): FieldError => make('FieldValueDuplicate', path, value, '');
+export const notFound = (path: string, value: unknown): FieldError => make('FieldValueNotFound', path, value, '');
 export const internal = (path: string, detail: string): FieldError => make('InternalError', path, OMITTED, detail);
 
 export function notSupported(path: string, value: unknown, supported: readonly string[]): FieldError {

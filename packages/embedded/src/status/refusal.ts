@@ -1,6 +1,6 @@
 /** Why a request is not carried out: a Status with the real server's code, reason, message and details. */
 import type { Status, StatusCause, StatusDetails } from '@reeve/kube';
-import { causeOf, type FieldError, sentenceOf } from './field-error.ts';
+import { causeOf, type FieldError, invalid, sentenceOf } from './field-error.ts';
 import { failure } from './status.ts';
 
 /** Some answers of the server carry list metadata: where to go on after an expired page. */
@@ -16,6 +16,8 @@ export function refusalOf(status: Status): Refusal {
 
 export class Refusal extends Error {
   readonly status: RefusalStatus;
+  /** What was found odd before the request was refused. */
+  warnings: readonly string[] = [];
 
   constructor(code: number, reason: string, message: string, details?: StatusDetails, from?: string) {
     super(message);
@@ -24,6 +26,12 @@ export class Refusal extends Error {
     // In the order in which the server writes it.
     this.status = { kind, apiVersion, metadata: from === undefined ? {} : { continue: from }, ...rest };
   }
+}
+
+/** What was told is told with a refusal, too. */
+export function withWarnings(error: unknown, told: readonly string[]): unknown {
+  if (error instanceof Refusal) error.warnings = [...told];
+  return error;
 }
 
 /** Which resource a refusal is about; as text `pods` or `statefulsets.apps`. */
@@ -103,10 +111,14 @@ export function invalidObject(
   return new Refusal(422, 'Invalid', `${kind} ${quoted(name)} is invalid: ${sentenceOf(errors)}`, {
     ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
-    kind: of.kind,
+    ...(of.kind === '' ? {} : { kind: of.kind }),
     causes: errors.map(causeOf),
   });
 }
+
+/** Of what a patch makes the server says neither what it is nor what it is called. */
+export const invalidPatch = (shown: string, problem: string): Refusal =>
+  invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, problem)]);
 
 export const invalidOptions = (kind: string, errors: readonly FieldError[]): Refusal =>
   invalidObject({ group: 'meta.k8s.io', kind }, '', errors);

@@ -114,6 +114,12 @@ export class Store {
     return (this.#tables.get(resource) ?? new Table()).range(namespace, from, undone);
   }
 
+  /** The objects of a resource as decided, durable or not: for what must be unique among all of them. */
+  *newest(resource: string): Generator<Entry, void, undefined> {
+    for (const entry of this.range({ resource })) if (!this.#heads.has(`${resource}\n${entry.place}`)) yield entry;
+    for (const { entry } of this.#heads.values()) if (entry?.key.resource === resource) yield entry;
+  }
+
   /** Events after a revision, which must not lie before `compacted`. */
   since(resource: string, revision: number): readonly StoreEvent[] {
     return this.#history.since(revision, resource);

@@ -3,6 +3,7 @@
  * knows (they are dropped, with strict validation refused) and values of another type (refused always).
  */
 import type { Json } from '@reeve/kube';
+import { parseQuantity } from '../format/quantity.ts';
 import type { JsonObject } from '../object/draft.ts';
 import { asList, asMap, type MapType, type Type } from './type.ts';
 
@@ -65,9 +66,16 @@ class Walk {
       throw new Wrong(
         `json: cannot unmarshal ${sortOf(value)} into Go struct field ${struct}${fields} of type ${goTypeOf(type)}`,
       );
+    } else if (type.isQuantity === true) {
+      const quantity = parseQuantity(quantityText(value));
+      if (typeof quantity === 'string') throw new Wrong(quantity);
     }
   }
 }
+
+/** They may be written as numbers. */
+const quantityText = (value: Json): string =>
+  typeof value === 'number' || typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : '';
 
 function isScalar(value: Json, { scalar, isQuantity }: Type): boolean {
   if (scalar === undefined) return false;

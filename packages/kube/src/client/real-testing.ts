@@ -1,6 +1,6 @@
 /** What tests against a real kube-apiserver share. */
 import type { TestContext } from 'node:test';
-import type { Kube } from '@reeve/rig';
+import { definitionOf, type Kube } from '@reeve/rig';
 import { isKubeError, type KubeErrorCode } from '../errors/errors.ts';
 import type { KubeObject } from '../object/object.ts';
 import { resource } from '../object/resource.ts';
@@ -65,26 +65,9 @@ export async function installWidgets({ client }: Connection): Promise<void> {
       status: { type: 'object', properties: { replicas, phase: { type: 'string' } } },
     },
   };
-  await client.resource(crds).apply({
-    metadata: { name: 'widgets.test.reeve.dev' },
-    spec: {
-      group: 'test.reeve.dev',
-      scope: 'Namespaced',
-      names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schema },
-          subresources: {
-            status: {},
-            scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
-          },
-        },
-      ],
-    },
-  });
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const version = { subresources: { status: {}, scale } };
+  await client.resource(crds).apply(definitionOf({ group: 'test.reeve.dev', kind: 'Widget', schema, version }));
 }
 
 /** For `assert.rejects`: one of our errors with this code. */

@@ -1,5 +1,6 @@
 /** A kind that every server has, and one that tests install, delete and install again. */
 import { resource } from '@reeve/kube';
+import { ANYTHING, definitionOf } from '@reeve/rig';
 import type { Thing } from './real-testing.ts';
 
 export const maps = resource<Thing>({
@@ -18,21 +19,4 @@ export const things = resource<Thing>({
   namespaced: true,
 });
 
-export const definition = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: 'things.test.reeve.dev' },
-  spec: {
-    group: 'test.reeve.dev',
-    scope: 'Namespaced',
-    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
+export const definition = definitionOf({ group: 'test.reeve.dev', kind: 'Thing', schema: ANYTHING });

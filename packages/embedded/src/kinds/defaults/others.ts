@@ -1,41 +1,33 @@
 /** Defaults of kinds that make no pods. */
 import { type Draft, objectOf, textOf } from '../../object/draft.ts';
+import { hasNodePorts, isExternal } from '../../services/service.ts';
 import { each, fill, fillText, maybe, within } from './fill.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
+/** Three hours. */
+const AFFINITY_SECONDS = 10_800;
+
 export function defaultService(service: Draft): void {
   const spec = within(service, 'spec');
   fillText(spec, { sessionAffinity: 'None', type: 'ClusterIP' });
+  if (spec.sessionAffinity === 'None') delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity === 'ClientIP') {
+    const { timeoutSeconds } = objectOf(objectOf(spec.sessionAffinityConfig).clientIP);
+    if (typeof timeoutSeconds !== 'number') {
+      spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_SECONDS } };
+    }
+  }
   for (const port of each(spec, 'ports')) {
     fillText(port, { protocol: 'TCP' });
     if (!port.targetPort && port.port !== undefined) port.targetPort = port.port;
   }
-  const type = textOf(spec.type);
-  if (type === 'NodePort' || type === 'LoadBalancer') fillText(spec, { externalTrafficPolicy: 'Cluster' });
-  if (type !== 'ExternalName') fillText(spec, { internalTrafficPolicy: 'Cluster' });
-  if (type === 'LoadBalancer') fill(spec, { allocateLoadBalancerNodePorts: true });
-}
-
-/** What a new service gets besides its defaults. Addresses are not given: who runs services knows what he can give. */
-export function prepareService(service: Draft): void {
-  const spec = within(service, 'spec');
-  if (spec.type !== 'ExternalName') {
-    // A headless service without a selector may have addresses of both families: somebody else writes them.
-    const isOpen = spec.clusterIP === 'None' && spec.selector === undefined;
-    fillText(spec, { ipFamilyPolicy: isOpen ? 'RequireDualStack' : 'SingleStack' });
-    fill(spec, { ipFamilies: isOpen ? ['IPv4', 'IPv6'] : ['IPv4'] });
-  }
-  if (spec.clusterIP === 'None') fill(spec, { clusterIPs: ['None'] });
-}
-
-/** What a service has, it keeps, unless told otherwise. */
-export function keepService(service: Draft, old: Draft): void {
-  const spec = within(service, 'spec');
-  const before = objectOf(old.spec);
-  if (spec.type === 'ExternalName' || before.type === 'ExternalName') return prepareService(service);
-  for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
-    if (!spec[field] && before[field] !== undefined) spec[field] = before[field];
+  if (isExternal(spec)) fillText(spec, { externalTrafficPolicy: 'Cluster' });
+  if (hasNodePorts(spec) || spec.type === 'ClusterIP') fillText(spec, { internalTrafficPolicy: 'Cluster' });
+  if (spec.type === 'LoadBalancer') {
+    fill(spec, { allocateLoadBalancerNodePorts: true });
+    const balancer = objectOf(objectOf(service.status).loadBalancer);
+    for (const ingress of each(balancer, 'ingress')) if (textOf(ingress.ip) !== '') fill(ingress, { ipMode: 'VIP' });
   }
 }
 
@@ -91,6 +83,11 @@ export function defaultSlice(slice: Draft): void {
     fillText(port, { protocol: 'TCP' });
     fill(port, { name: '' });
   }
+}
+
+/** The real server stores no empty lists. */
+export function prepareSlice(slice: Draft): void {
+  if (Array.isArray(slice.endpoints) && slice.endpoints.length === 0) slice.endpoints = null;
 }
 
 /** Go writes these even when they are empty. */

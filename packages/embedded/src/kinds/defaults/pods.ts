@@ -65,7 +65,7 @@ function defaultVolume(volume: JsonObject): void {
 
 /** No tag is the tag `latest`; a digest is none. */
 function isLatest(image: string): boolean {
-  if (image.includes('@')) return false;
+  if (image === '' || image.includes('@')) return false;
   const name = image.slice(image.lastIndexOf('/') + 1);
   return !name.includes(':') || name.endsWith(':latest');
 }
