@@ -123,6 +123,7 @@ function secureServer({ cert, key, clientCa }: TlsOptions, handler: Handler): Ne
     allowHTTP1: true,
     settings,
     maxSessionMemory: 64,
+    noDelay: true,
   });
   server.on('request', handler as never);
   // The part of it that speaks HTTP/1.1 has the timers of the plain one under other names.
@@ -224,13 +225,18 @@ function bodyOf(message: Message, limit: number): Promise<string> {
 }
 
 async function send({ status, headers, body }: TransportResponse, response: ServerResponse, signal: AbortSignal) {
-  const known = Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  const head: string[] = [];
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined) head.push(name, value);
+  }
   if (body instanceof Uint8Array) {
-    response.writeHead(status, { ...Object.fromEntries(known), 'content-length': body.length });
+    head.push('content-length', String(body.length));
+    response.writeHead(status, head);
     response.end(body);
     return;
   }
-  response.writeHead(status, Object.fromEntries(known));
+  response.writeHead(status, head);
   // The head of a watch goes out before its first event.
   response.flushHeaders();
   const dropped = body instanceof WatchStream ? body.ended : undefined;
