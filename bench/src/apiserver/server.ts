@@ -27,6 +27,7 @@ await listen({
   tls: { cert: pem(certFile), key: pem(keyFile), clientCa: pem(caFile) },
   onError,
 });
-releaseStartMemory();
+// Not before the first ones are served who waited for it.
+setTimeout(releaseStartMemory, 1_000);
 // Whoever started it holds its input.
 process.stdin.resume().on('end', () => process.exit());
