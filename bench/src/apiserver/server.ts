@@ -1,7 +1,15 @@
 /** The measured process: the embedded server on a store on disk, over TLS, with users by certificate and roles. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AccessControl, ApiServer, listen, openSigningKey, sqliteJournal, Store } from '@reeve/embedded';
+import {
+  AccessControl,
+  ApiServer,
+  listen,
+  openSigningKey,
+  releaseStartMemory,
+  sqliteJournal,
+  Store,
+} from '@reeve/embedded';
 import { systemKubePorts } from '@reeve/kube';
 
 const [folder = '', port = '', certFile = '', keyFile = '', caFile = ''] = process.argv.slice(2);
@@ -19,5 +27,7 @@ await listen({
   tls: { cert: pem(certFile), key: pem(keyFile), clientCa: pem(caFile) },
   onError,
 });
+// Not before the first ones are served who waited for it.
+setTimeout(releaseStartMemory, 1_000);
 // Whoever started it holds its input.
 process.stdin.resume().on('end', () => process.exit());

@@ -24,6 +24,7 @@ export type { Served } from './kinds/registry.ts';
 export type { Draft, JsonObject } from './object/draft.ts';
 export type { FieldOwner, Patch, Plugins } from './rest/context.ts';
 export { standardPlugins } from './server/plugins.ts';
+export { releaseStartMemory } from './server/release.ts';
 export { ApiServer, type ServerOptions } from './server/server.ts';
 export { describeFieldError, type FieldError, type FieldErrorType } from './status/field-error.ts';
 export { Refusal } from './status/refusal.ts';

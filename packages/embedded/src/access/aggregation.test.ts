@@ -34,3 +34,20 @@ test('rules come in order of selectors and names, each once; what is right is no
   assert.deepEqual(found?.rules, [get, list]);
   assert.deepEqual(aggregated([{ ...all, rules: [get, list] }, ...parts]), []);
 });
+
+test('a role that gathers from roles that gather has everything at once; a circle ends', () => {
+  const part = role('part', { to: 'low' }, [get]);
+  const low = role('low', { to: 'high' }, [], [{ to: 'low' }]);
+  const high = role('high', {}, [list], [{ to: 'high' }]);
+  assert.deepEqual(
+    aggregated([high, low, part]).map(({ role: { metadata }, rules }) => [metadata.name, rules]),
+    [
+      ['high', [get]],
+      ['low', [get]],
+    ],
+  );
+  const circle = [1, 2, 3].map((n) =>
+    role(`c${n}`, { n: `${n}` }, n === 1 ? [get] : [list], [{ n: `${(n % 3) + 1}` }]),
+  );
+  assert.ok(aggregated(circle).length <= 3);
+});

@@ -1,7 +1,7 @@
 /** Who asks: tokens given out by hand, tokens of service accounts, client certificates, or nobody. */
 import type { Clock } from '@reeve/kube';
 import type { Store } from '../store/store.ts';
-import type { Credentials, User } from './access.ts';
+import type { ClientCertificate, Credentials, User } from './access.ts';
 import { type Known, knowToken, type TokenIssuer } from './bound-token.ts';
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from './groups.ts';
 import { MOST_TOKEN } from './jwt.ts';
@@ -20,6 +20,8 @@ const INVALID: Known = { type: 'refused', why: 'invalid bearer token' };
 
 export class Authentication {
   readonly #options: AuthenticationOptions;
+  /** The same certificate is the same user, for whoever remembers what he may. */
+  readonly #users = new WeakMap<ClientCertificate, User>();
 
   constructor(options: AuthenticationOptions) {
     this.#options = options;
@@ -27,7 +29,7 @@ export class Authentication {
 
   readonly authenticate = ({ header, certificate }: Credentials): User | undefined => {
     if (certificate !== undefined && certificate.commonName !== '') {
-      return authenticated({ name: certificate.commonName, groups: certificate.organizations });
+      return this.#userOf(certificate);
     }
     const given = header('authorization');
     if (given === undefined || given === '') return this.#options.anonymous === true ? anonymous : undefined;
@@ -35,6 +37,14 @@ export class Authentication {
     const known = this.token(bearerOf(given), this.#options.tokens.audiences);
     return known.type === 'user' ? known.user : undefined;
   };
+
+  #userOf(certificate: ClientCertificate): User {
+    const known = this.#users.get(certificate);
+    if (known !== undefined) return known;
+    const user = authenticated({ name: certificate.commonName, groups: certificate.organizations });
+    this.#users.set(certificate, user);
+    return user;
+  }
 
   /** @param wanted audiences of which a token must have one. Tokens given out by hand are for this server. */
   token(token: string, wanted: readonly string[]): Known {

@@ -64,27 +64,33 @@ export class Housekeeping implements Disposable {
     }
   }
 
+  /** All at once, so that they share a sync of the disk. */
   async #aggregate(): Promise<void> {
     const roles = this.#store.range({ resource: STORED_ROLES }).map((entry: Entry) => draftOf(entry.body));
-    for (const { role, rules } of aggregated(roles)) {
-      const name = textOf(role.metadata.name);
-      const object: JsonObject = { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', ...role, rules: [...rules] };
-      const query = '?fieldManager=clusterrole-aggregation-controller';
-      // A conflict means another write: its event comes, and with it another turn.
-      await this.#send('PUT', `${ROLES}/${encodeURIComponent(name)}${query}`, object, [404, 409]);
-    }
+    await Promise.all(
+      aggregated(roles).map(({ role, rules }) => {
+        const name = encodeURIComponent(textOf(role.metadata.name));
+        const object: JsonObject = { apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', ...role, rules: [...rules] };
+        const query = '?fieldManager=clusterrole-aggregation-controller';
+        // A conflict means another write: its event comes, and with it another turn.
+        return this.#send('PUT', `${ROLES}/${name}${query}`, object, [404, 409]);
+      }),
+    );
   }
 
   async #createAccounts(): Promise<void> {
-    for (const { key, body } of this.#store.range({ resource: 'namespaces' })) {
-      const { name: namespace } = key;
+    const missing = this.#store.range({ resource: 'namespaces' }).filter(({ key: { name: namespace }, body }) => {
       const has = this.#store.get({ resource: 'serviceaccounts', namespace, name: 'default' }) !== undefined;
-      if (has || isDeleting(draftOf(body))) continue;
-      const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
-      const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts`;
-      // The namespace may be on its way out, or somebody else was faster.
-      await this.#send('POST', `${path}?fieldManager=serviceaccount-controller`, account, [403, 404, 409]);
-    }
+      return !has && !isDeleting(draftOf(body));
+    });
+    await Promise.all(
+      missing.map(({ key: { name: namespace } }) => {
+        const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } };
+        const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts`;
+        // The namespace may be on its way out, or somebody else was faster.
+        return this.#send('POST', `${path}?fieldManager=serviceaccount-controller`, account, [403, 404, 409]);
+      }),
+    );
   }
 
   async #create(path: string, resource: string, object: JsonObject): Promise<void> {

@@ -185,6 +185,20 @@ test('rights follow the store: given, changed, taken', async () => {
   roles[Symbol.dispose]();
 });
 
+test('what was decided is not taken for another question', async () => {
+  const { put, authorize } = await world();
+  await put('roles', 'here', 'reader', { rules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }] });
+  await put('rolebindings', 'here', 'b', { ...refTo('Role'), subjects: [user] });
+  const may = (more: object) =>
+    authorize(ask(ann, 'here', { verb: 'get', group: '', resource: 'pods', ...more })).allowed;
+  assert.equal(may({}), true);
+  assert.equal(may({ verb: 'create' }), false);
+  assert.equal(may({ resource: 'pods","', subresource: '' }), false);
+  assert.equal(may({ subresource: 'log' }), false);
+  assert.equal(may({ namespace: 'there' }), false);
+  assert.equal(may({ name: 'x' }), true);
+});
+
 test('what a restart finds counts', async () => {
   const { store, put } = await world();
   await put('rolebindings', 'here', 'b', { ...refTo('Role'), subjects: [user] });

@@ -69,17 +69,55 @@ export function problemsText(problems: readonly string[]): string {
 /** Does not wait: it can be asked within a decision of the store, and by expressions of policies. */
 export type AuthorizeNow = (attributes: Attributes) => Verdict;
 
+/** What was decided for a user since the last change of a role. */
+interface Decided {
+  readonly changes: number;
+  readonly verdicts: Map<string, Verdict>;
+}
+
+/** Questions that differ in the name of an object are many. */
+const MOST_VERDICTS = 1_000;
+
 export function rbacAuthorization(roles: Roles): AuthorizeNow {
+  const decide = decideBy(roles);
+  const decided = new WeakMap<User, Decided>();
+  return (attributes) => {
+    const { user, verb, path, group, resource, subresource, namespace, name } = attributes;
+    let known = decided.get(user);
+    if (known === undefined || known.changes !== roles.changes || known.verdicts.size >= MOST_VERDICTS) {
+      known = { changes: roles.changes, verdicts: new Map() };
+      decided.set(user, known);
+    }
+    // As JSON, so that no part can pretend to be two.
+    const question = JSON.stringify([verb, path, group, resource, subresource, namespace, name]);
+    let verdict = known.verdicts.get(question);
+    if (verdict === undefined) {
+      verdict = decide(attributes);
+      known.verdicts.set(question, verdict);
+    }
+    return verdict;
+  };
+}
+
+function decideBy(roles: Roles): AuthorizeNow {
   return (attributes) => {
     const { user, namespace } = attributes;
     if (user.groups.includes(MASTERS)) return { allowed: true };
     const { granted, problems } = grantsOf(roles, user, namespace);
     for (const one of granted) {
-      if (ruleAllows(one.rule, attributes)) return { allowed: true, reason: `RBAC: allowed by ${sourceText(one)}` };
+      if (ruleAllows(one.rule, attributes)) return allowedBy(one);
     }
     return problems.length === 0 ? { allowed: false } : { allowed: false, reason: `RBAC: ${problemsText(problems)}` };
   };
 }
+
+/** Few of those who are allowed something are told why. */
+const allowedBy = (granted: Granted): Verdict => ({
+  allowed: true,
+  get reason() {
+    return `RBAC: allowed by ${sourceText(granted)}`;
+  },
+});
 
 function sourceText({ binding, subject }: Granted): string {
   const { name, namespace, roleRef } = binding;

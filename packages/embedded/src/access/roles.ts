@@ -34,6 +34,7 @@ export class Roles implements Disposable {
   readonly #clusterBindings: ReadonlyMap<string, Binding>;
   readonly #bindings = new Map<string, Map<string, Binding>>();
   readonly #listening: Disposable[] = [];
+  #changes = 0;
 
   constructor(store: RoleStore) {
     const rules = (entry: Entry): Rules => readRules(draftOf(entry.body).rules);
@@ -48,6 +49,11 @@ export class Roles implements Disposable {
       if (ofNamespace.size === 0) this.#bindings.delete(namespace);
       else this.#bindings.set(namespace, ofNamespace);
     });
+  }
+
+  /** Another number, whenever anything is different. */
+  get changes(): number {
+    return this.#changes;
   }
 
   clusterBindings(): Iterable<Binding> {
@@ -80,6 +86,7 @@ export class Roles implements Disposable {
     const resource = `${plural}.${RBAC}`;
     this.#listening.push(
       store.listen(resource, (events) => {
+        this.#changes++;
         for (const { entry, deleted } of events) tell(entry, deleted);
       }),
     );

@@ -52,7 +52,7 @@ export function ownersAfterUpdate(
 /** What belongs to whoever made the object: all that nobody else will set. */
 export function ownedWhenNew(object: JsonObject, scope: Scope): FieldSet {
   const { types } = scope;
-  const { modified, added } = compare(types.empty(), object, typeOf(types));
+  const { modified, added } = compare(types.nothing, object, typeOf(types));
   const set = modified.isEmpty ? added : modified.union(added);
   const reset = resetSet(scope, types.apiVersion);
   return reset.isEmpty ? set : set.recursiveDifference(reset);

@@ -2,7 +2,11 @@
  * Regular expressions of people we do not know, over text of people we do not know: RE2's syntax, no backtracking. Time
  * is bounded by length of text times size of the pattern, and that is bounded too.
  */
-import { RE2JS } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
+
+/** Asked for by the first pattern, not by the start: it is large, and many servers never meet a pattern. */
+const load = createRequire(import.meta.url);
 
 /** What matching may take, in characters times instructions: some seconds at the very worst, usually milliseconds. */
 const MOST_STEPS = 40_000_000;
@@ -18,8 +22,9 @@ export class Pattern {
 
   /** The pattern, or what is wrong with it in Go's words. */
   static compile(source: string): Pattern | string {
+    const engine = load('re2js') as typeof import('re2js');
     try {
-      return new Pattern(RE2JS.compile(source));
+      return new Pattern(engine.RE2JS.compile(source));
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }

@@ -77,10 +77,10 @@ export const pathSegment: NameRule = (name, isPrefix) => {
 
 /** Keys of labels and annotations, finalizers. */
 export function qualifiedName(text: string): readonly string[] {
-  const example = breaks(QUALIFIED_TEXT, qualified, 'MyName', 'my.name', '123-abc');
+  const example = (): string => breaks(QUALIFIED_TEXT, qualified, 'MyName', 'my.name', '123-abc');
   const parts = text.split('/');
   if (parts.length > 2) {
-    return [`a valid label key ${example} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [`a valid label key ${example()} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const problems: string[] = [];
   const name = parts.at(-1) as string;
@@ -91,7 +91,7 @@ export function qualifiedName(text: string): readonly string[] {
   }
   if (name === '') problems.push('name part must be non-empty');
   else if (bytes(name) > 63) problems.push(`name part ${tooLong(63)}`);
-  if (!isQualified.test(name)) problems.push(`name part ${example}`);
+  if (!isQualified.test(name)) problems.push(`name part ${example()}`);
   return problems;
 }
 

@@ -32,7 +32,7 @@ export interface Accepted {
 
 /** The first form in the client's order that can be had. `isList`: a list has a kind of its own for metadata. */
 export function negotiate(accept: string | undefined, isList: boolean): Accepted {
-  if (accept === undefined || accept.trim() === '') return { metadataOnly: false };
+  if (accept === undefined || accept === JSON_TYPE || accept.trim() === '') return { metadataOnly: false };
   for (const { type, parameters } of clausesOf(accept)) {
     if (type !== JSON_TYPE && type !== 'application/*' && type !== '*/*') continue;
     const as = parameters.get('as');

@@ -50,6 +50,7 @@ function resourceOf(group: string, version: string, parts: readonly string[], pa
 }
 
 function decoded(part: string): string {
+  if (!part.includes('%')) return part;
   try {
     return decodeURIComponent(part);
   } catch {

@@ -83,11 +83,16 @@ function readKinds(): ReadonlyMap<string, KindTypes> {
 function builtin(apiVersion: string, kind: string, type: MapType): KindTypes {
   const shaped = (object: JsonObject): JsonObject =>
     withReset(object, shapedMap({ ...object, apiVersion, kind }, type));
+  let nothing: JsonObject | undefined;
   return {
     apiVersion,
     kind,
     versions: new Map([[apiVersion, { map: type }]]),
     empty: () => shaped({}),
+    get nothing() {
+      nothing ??= shaped({});
+      return nothing;
+    },
     shaped,
     convert: (object) => object,
     resets: (subresource) => new Map([[apiVersion, resetPaths(kind, subresource)]]),

@@ -12,6 +12,8 @@ export interface KindTypes {
   readonly versions: ReadonlyMap<string, Type>;
   /** What an object is before it is created. */
   empty(): JsonObject;
+  /** The same, always the same one: to be looked at, not to be worked on. */
+  readonly nothing: JsonObject;
   /** The object in the form in which the server holds it. */
   shaped(object: JsonObject): JsonObject;
   /** The object in another of `versions`. */

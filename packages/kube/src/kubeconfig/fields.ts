@@ -1,9 +1,13 @@
 /** Reads fields out of parsed YAML with a complaint that names file and field, never the value: it may be a secret. */
-import { parseDocument } from 'yaml';
+import { createRequire } from 'node:module';
 import { KubeError } from '../errors/errors.ts';
+
+/** Asked for by the first text, not by the start: it is 74 files, and a server that uses this package reads no YAML. */
+const load = createRequire(import.meta.url);
 
 /** YAML or JSON. Aliases are bounded by the parser, keys given twice refused. */
 export function parseYaml(text: string, file: string): unknown {
+  const { parseDocument } = load('yaml') as typeof import('yaml');
   const document = parseDocument(text, { uniqueKeys: true, prettyErrors: false, strict: true });
   const problem = document.errors[0];
   if (problem) {

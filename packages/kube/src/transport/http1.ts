@@ -1,9 +1,12 @@
 /** HTTP/1.1 with keep-alive: requests share a bounded pool, streams have a connection each. */
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import type { Agent as HttpAgent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { TlsMaterial } from '../auth/access.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import { agentHeaders, chunksOf, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
+
+// An import would look at all that the module exports, and so load Node's fetch, which nobody here uses.
+const http = process.getBuiltinModule('node:http');
 
 export interface Http1Options {
   /** Connections for requests; more requests wait. Default 16. Streams are not counted. */
@@ -61,7 +64,7 @@ class Http1Wire implements Wire {
     const agents = this.#agentsFor(tls);
     const server = this.#server;
     return new Promise((resolve, reject) => {
-      const outgoing = (server.protocol === 'https:' ? httpsRequest : httpRequest)({
+      const outgoing = (server.protocol === 'https:' ? httpsRequest : http.request)({
         hostname: server.hostname.replace(/^\[|\]$/g, ''),
         port: server.port,
         method: request.method,
@@ -103,7 +106,7 @@ class Http1Wire implements Wire {
         timeout: IDLE_MS,
         scheduling: 'lifo' as const,
       };
-      return secure ? new HttpsAgent({ ...common, ...tlsOptions(this.#server, tls) }) : new HttpAgent(common);
+      return secure ? new HttpsAgent({ ...common, ...tlsOptions(this.#server, tls) }) : new http.Agent(common);
     };
     const fresh = { tls, requests: make(this.#maxSockets), streams: make(Number.POSITIVE_INFINITY) };
     this.#agents = [...this.#agents.filter(({ requests, streams }) => isBusy(requests) || isBusy(streams)), fresh];
