@@ -7,7 +7,14 @@ import type { FollowerOrder } from '../process/follower.ts';
 import { LineProcess, type Started } from '../process/line-process.ts';
 import type { Usage } from '../process/usage.ts';
 
-export type FollowerName = 'reeve' | 'client-node' | 'client-go dynamic' | 'client-go typed' | 'client-go protobuf';
+/** `reeve, read` reads every field of every object; the others hand objects on, and nobody looks into them. */
+export type FollowerName =
+  | 'reeve'
+  | 'reeve, read'
+  | 'client-node'
+  | 'client-go dynamic'
+  | 'client-go typed'
+  | 'client-go protobuf';
 
 export interface Follower {
   readonly name: FollowerName;
@@ -25,8 +32,8 @@ export interface Running extends AsyncDisposable {
 
 /** Custom resources have no types in Go unless somebody writes them, and no protobuf at all. */
 const FOLLOWS: Readonly<Record<ResourceName, readonly FollowerName[]>> = {
-  widgets: ['reeve', 'client-go dynamic', 'client-node'],
-  pods: ['reeve', 'client-go dynamic', 'client-go typed', 'client-go protobuf', 'client-node'],
+  widgets: ['reeve', 'reeve, read', 'client-go dynamic', 'client-node'],
+  pods: ['reeve', 'reeve, read', 'client-go dynamic', 'client-go typed', 'client-go protobuf', 'client-node'],
 };
 
 const PATIENCE_MS = 15 * 60_000;
@@ -44,7 +51,11 @@ interface Programs {
 }
 
 function follower(name: FollowerName, programs: Programs): Follower {
-  if (name === 'reeve') return { name, title: `reeve ${ownVersion()} (${node})`, start: inNode('./ours.ts') };
+  if (name === 'reeve' || name === 'reeve, read') {
+    const reads = name === 'reeve, read';
+    const title = `reeve ${ownVersion()} (${node})${reads ? ', every field read' : ''}`;
+    return { name, title, start: inNode('./ours.ts', reads ? 'read' : '') };
+  }
   if (name === 'client-node') {
     const title = `@kubernetes/client-node ${clientNodeVersion()} (${node})`;
     return { name, title, start: inNode('./client-node.ts', programs.clientNode, programs.strip ? 'strip' : '') };

@@ -1,4 +1,7 @@
-/** This runtime: a reflector with its cache, on the client, as a manager sets them up. */
+/**
+ * This runtime: a reflector with its cache, on the client, as a manager sets them up. Fields are parsed when they are read: with `read`
+ * every field of every object is, also of those that are listed.
+ */
 import { connect, type KubeObject, resource, type Stored, systemKubePorts } from '@reeve/kube';
 import { type ListWatch, Reflector, ResourceCache } from '@reeve/runtime';
 import { listWatchOf } from '@reeve/runtime/manager';
@@ -7,7 +10,7 @@ import { Count } from '../process/count.ts';
 import { ready, serveFollower } from '../process/follower.ts';
 import { ownHeapBytes } from '../process/usage.ts';
 
-const [kubeconfig = '', plural = ''] = process.argv.slice(2);
+const [kubeconfig = '', plural = '', reading = ''] = process.argv.slice(2);
 const kind =
   plural === 'pods'
     ? resource({ group: '', version: 'v1', plural, kind: 'Pod', namespaced: true })
@@ -40,7 +43,12 @@ const reflector = new Reflector(ports, {
 const count = new Count();
 const heapBefore = ownHeapBytes();
 void (async () => {
-  for await (const _event of reflector.events()) count.add();
+  for await (const batch of reflector.batches()) {
+    for (const { object } of batch) {
+      if (reading === 'read') Object.values(object);
+      count.add();
+    }
+  }
 })();
 await listed.promise;
 ready(heapBefore);

@@ -2,6 +2,7 @@
 export { isKubeError, KubeError, type KubeErrorCode, type KubeErrorOptions, kubeErrors } from './errors/errors.ts';
 export { DEFAULT_MAX_DEPTH, type Json, type ParseOptions, parseJson } from './json/parse.ts';
 export { stringifyJson } from './json/stringify.ts';
+export { heldValues } from './object/lazy.ts';
 export { isStatus, type Status, type StatusCause, type StatusDetails } from './object/status.ts';
 export {
   type AnyObject,
@@ -44,6 +45,7 @@ export { systemKubePorts } from './ports/system.ts';
 export { type ClientOptions, KubeClient } from './client/client.ts';
 export { type ConnectOptions, type Connection, connect } from './client/connect.ts';
 export type {
+  AnswerOptions,
   ApplyOptions,
   CallOptions,
   DeleteOptions,

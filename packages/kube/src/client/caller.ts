@@ -35,12 +35,17 @@ export class Caller {
   }
 
   async call(request: TransportRequest): Promise<Json> {
+    return parseJson((await this.answer(request)).toString('utf8'));
+  }
+
+  /** The bytes of an answer. */
+  async answer(request: TransportRequest): Promise<Buffer> {
     const limit = this.#limit(request);
     try {
       const bounded = { ...request, signal: limit.signal };
       for (let attempt = 0; ; attempt++) {
         const response = await this.#options.transport(bounded);
-        if (response.status < 300) return parseJson((await readBody(response.body, this.maxBytes)).toString('utf8'));
+        if (response.status < 300) return await readBody(response.body, this.maxBytes);
         const error = await refusal(request, response);
         if (attempt >= (this.#options.retries ?? 5) || !isWorthAnother(request, response.status, error)) throw error;
         await this.#options.clock.sleep(this.#pause(error, attempt), limit.signal);
@@ -50,17 +55,21 @@ export class Caller {
     }
   }
 
-  /** The answer as it comes. The time limit ends with its beginning; the signal of the request does not. */
-  async *stream(request: TransportRequest): AsyncGenerator<Uint8Array, void, undefined> {
+  /** The answer as it comes, until it is disposed of. The time limit ends with its beginning; the signal of the request does not. */
+  async stream(request: TransportRequest): Promise<Streamed> {
     const limit = this.#limit(request);
     try {
-      const response = await this.#options.transport({ ...request, streaming: true, signal: limit.signal });
-      if (response.status >= 300) throw await refusal(request, response);
+      const { status, headers, body } = await this.#options.transport({
+        ...request,
+        streaming: true,
+        signal: limit.signal,
+      });
+      if (status >= 300) throw await refusal(request, { status, headers, body });
       limit.stopClock();
-      if (response.body instanceof Uint8Array) yield response.body;
-      else yield* response.body;
-    } finally {
+      return { chunks: body instanceof Uint8Array ? [body] : body, [Symbol.dispose]: () => limit.end() };
+    } catch (error) {
       limit.end();
+      throw error;
     }
   }
 
@@ -93,6 +102,10 @@ export class Caller {
       },
     };
   }
+}
+
+export interface Streamed extends Disposable {
+  readonly chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
 interface Limit {

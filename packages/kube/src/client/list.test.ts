@@ -72,6 +72,12 @@ test('items say what they are, and lose managed fields when asked', async () => 
   assert.equal(second?.metadata.managedFields, undefined);
 });
 
+test('a lazy list is the same list', async () => {
+  assert.deepEqual(await paged(3).pods.list({ lazy: true, limit: 2 }), await paged(3).pods.list({ limit: 2 }));
+  const [first] = (await paged(1).pods.list({ lazy: true, dropManagedFields: true })).items;
+  assert.deepEqual(first, { metadata: { name: 'p0' }, apiVersion: 'v1', kind: 'Pod' });
+});
+
 test('a list of metadata that has nothing in it comes with null for its items', async () => {
   const body = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: {}, items: null };
   const { pods: client } = clientOf(() => ({ body: body as never }));

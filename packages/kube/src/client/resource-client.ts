@@ -1,14 +1,17 @@
 /** What can be done with the objects of one resource, in one namespace or in all. */
 import { KubeError } from '../errors/errors.ts';
+import { parseJson } from '../json/parse.ts';
 import { stringifyJson } from '../json/stringify.ts';
+import { lazyAnswer, lazyList } from '../object/lazy.ts';
 import type { KubeList, KubeObject, Stored } from '../object/object.ts';
 import { apiVersionOf, type Resource, resourcePath } from '../object/resource.ts';
 import type { Status } from '../object/status.ts';
 import type { WatchEvent } from '../object/watch-event.ts';
 import type { TransportRequest } from '../transport/transport.ts';
 import { type Caller, titleOf } from './caller.ts';
-import { linesOf } from './lines.ts';
+import { LineCutter } from './lines.ts';
 import {
+  type AnswerOptions,
   type ApplyOptions,
   type CallOptions,
   type DeleteOptions,
@@ -21,7 +24,7 @@ import {
   type WriteOptions,
   withQuery,
 } from './options.ts';
-import { dropManagedFields, isObject, readEvent } from './watch.ts';
+import { dropManagedFields, isObject, readEvents } from './watch.ts';
 
 export type Patch =
   | { readonly type: 'merge' | 'strategic'; readonly value: object }
@@ -67,9 +70,9 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   get(name: string, options: GetOptions = {}): Promise<Stored<T>> {
-    const { resourceVersion, subresource, signal } = options;
+    const { resourceVersion, subresource } = options;
     const path = withQuery(this.#path(name, subresource), { resourceVersion });
-    return this.#object({ method: 'GET', path }, signal);
+    return this.#object({ method: 'GET', path }, options);
   }
 
   /** The object, or undefined when there is none. Every other failure stays one: unknown is not absent. */
@@ -92,7 +95,9 @@ export class ResourceClient<T extends KubeObject> {
       // A page knows its version; the server refuses another one.
       ...(from === undefined ? { resourceVersion, resourceVersionMatch } : {}),
     });
-    const answered = (await this.#caller.call(withSignal(request, signal))) as unknown as KubeList<Stored<T>>;
+    const bytes = await this.#caller.answer(withSignal(request, signal));
+    const read = options.lazy ? lazyList(bytes, options.dropManagedFields === true) : undefined;
+    const answered = (read ?? parseJson(bytes.toString('utf8'))) as unknown as KubeList<Stored<T>>;
     // A list of metadata with nothing in it: the server writes no list at all.
     const list = answered.items === null ? { ...answered, items: [] } : answered;
     if (!Array.isArray(list.items)) {
@@ -152,18 +157,17 @@ export class ResourceClient<T extends KubeObject> {
       ...(sendInitialEvents ? { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' } : {}),
     });
     const what = titleOf(request);
-    const drop = options.dropManagedFields === true;
-    for await (const lines of linesOf(this.#caller.stream(withSignal(request, signal)), this.#caller.maxBytes)) {
-      const events: WatchEvent<T>[] = [];
-      try {
-        for (const line of lines) events.push(readEvent<T>(line, what, drop));
-      } catch (error) {
-        // What came before the error happened.
-        if (events.length > 0) yield events;
-        throw error;
-      }
-      yield events;
+    using stream = await this.#caller.stream(withSignal(request, signal));
+    const cutter = new LineCutter(this.#caller.maxBytes);
+    const read = (lines: readonly Buffer[]) => readEvents<T>(lines, what, options);
+    for await (const chunk of stream.chunks) {
+      const { events, failure } = read(cutter.push(chunk));
+      if (events.length > 0) yield events;
+      if (failure) throw failure.error;
     }
+    const { events, failure } = read(cutter.end());
+    if (events.length > 0) yield events;
+    if (failure) throw failure.error;
   }
 
   create(object: T, options: WriteOptions = {}): Promise<Stored<T>> {
@@ -181,14 +185,14 @@ export class ResourceClient<T extends KubeObject> {
   patch(name: string, patch: Patch, options: WriteOptions = {}): Promise<Stored<T>> {
     const path = withQuery(this.#path(name, options.subresource), this.#writeQuery(options));
     const body = stringifyJson(patch.value);
-    return this.#object({ method: 'PATCH', path, body }, options.signal, PATCH_TYPES[patch.type]);
+    return this.#object({ method: 'PATCH', path, body }, options, PATCH_TYPES[patch.type]);
   }
 
   /** Server-side apply: exactly these fields are ours from now on. The normal way to write. */
   apply(object: T & { readonly metadata: { readonly name: string } }, options: ApplyOptions = {}): Promise<Stored<T>> {
-    const { force, subresource, signal } = options;
+    const { force, subresource } = options;
     const path = withQuery(this.#path(object.metadata.name, subresource), { ...this.#writeQuery(options), force });
-    return this.#object({ method: 'PATCH', path, body: this.#body(object) }, signal, APPLY_TYPE);
+    return this.#object({ method: 'PATCH', path, body: this.#body(object) }, options, APPLY_TYPE);
   }
 
   async scale(name: string, options: CallOptions = {}): Promise<Scale> {
@@ -237,7 +241,7 @@ export class ResourceClient<T extends KubeObject> {
   #write(method: 'POST' | 'PUT', path: string, object: T, options: WriteOptions): Promise<Stored<T>> {
     return this.#object(
       { method, path: withQuery(path, this.#writeQuery(options)), body: this.#body(object) },
-      options.signal,
+      options,
     );
   }
 
@@ -255,9 +259,14 @@ export class ResourceClient<T extends KubeObject> {
     };
   }
 
-  async #object(request: TransportRequest, signal: AbortSignal | undefined, type?: string): Promise<Stored<T>> {
-    const value: unknown = await this.#caller.call(this.#with(request, signal, type));
-    if (isObject(value)) return value as Stored<T>;
+  async #object(request: TransportRequest, options: AnswerOptions, type?: string): Promise<Stored<T>> {
+    const { lazy, dropManagedFields: drop = false, signal } = options;
+    const bytes = await this.#caller.answer(this.#with(request, signal, type));
+    const value: unknown = (lazy && lazyAnswer(bytes, drop)) || parseJson(bytes.toString('utf8'));
+    if (isObject(value)) {
+      if (drop) dropManagedFields(value);
+      return value as Stored<T>;
+    }
     throw new KubeError('KUBE_JSON', `${titleOf(request)}: no object`, { subjects: [titleOf(request)] });
   }
 

@@ -1,13 +1,49 @@
 /** Events out of the lines of a watch. */
 import { KubeError } from '../errors/errors.ts';
 import { parseJson } from '../json/parse.ts';
+import { lazyObject } from '../object/lazy.ts';
 import type { KubeObject } from '../object/object.ts';
 import { isStatus } from '../object/status.ts';
 import { INITIAL_EVENTS_END, type WatchEvent } from '../object/watch-event.ts';
 import { statusError } from './failure.ts';
+import type { AnswerOptions } from './options.ts';
+
+/** What lines tell, up to the first that is an error: what came before it happened. */
+export function readEvents<T extends KubeObject>(
+  lines: readonly Buffer[],
+  what: string,
+  { dropManagedFields: drop = false, lazy = false }: AnswerOptions,
+): { readonly events: readonly WatchEvent<T>[]; readonly failure?: { readonly error: unknown } } {
+  const events: WatchEvent<T>[] = [];
+  try {
+    for (const line of lines) {
+      events.push((lazy ? readLazyEvent<T>(line, drop) : undefined) ?? readEvent<T>(line, what, drop));
+    }
+    return { events };
+  } catch (error) {
+    return { events, failure: { error } };
+  }
+}
+
+/** How every server begins an event. */
+const CHANGE = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
+const LONGEST_BEGINNING = 32;
+
+/** A change whose object is parsed as it is read. Undefined: another event, or one that only the parser understands. */
+function readLazyEvent<T extends KubeObject>(line: Buffer, drop: boolean): WatchEvent<T> | undefined {
+  const beginning = CHANGE.exec(line.toString('latin1', 0, LONGEST_BEGINNING));
+  if (!beginning) return undefined;
+  const lazy = lazyObject(line, beginning[0].length, drop);
+  // What is left is the end of the event.
+  if (!lazy || lazy.end !== line.length - 1 || line[lazy.end] !== CLOSE_OBJECT) return undefined;
+  if (drop) dropManagedFields(lazy.object);
+  return { type: beginning[1] as 'ADDED' | 'MODIFIED' | 'DELETED', object: lazy.object as T };
+}
+
+const CLOSE_OBJECT = 125;
 
 /** @throws the Status of an ERROR event; KUBE_JSON for what is no event. */
-export function readEvent<T extends KubeObject>(line: Buffer, what: string, drop: boolean): WatchEvent<T> {
+function readEvent<T extends KubeObject>(line: Buffer, what: string, drop: boolean): WatchEvent<T> {
   const event = parseJson(line.toString('utf8')) as unknown as {
     readonly type?: unknown;
     readonly object?: unknown;

@@ -68,3 +68,8 @@ export function systemKubePorts(): KubePorts {
     interactive: process.stdin.isTTY === true,
   };
 }
+
+/** Resolves when all that has arrived by now was told: what comes in pieces can be taken together. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -2,8 +2,9 @@
 import type { Agent as HttpAgent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { TlsMaterial } from '../auth/access.ts';
+import { chunksOf } from './chunks.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
-import { agentHeaders, chunksOf, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
+import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
 
 // An import would look at all that the module exports, and so load Node's fetch, which nobody here uses.
 const http = process.getBuiltinModule('node:http');
@@ -30,12 +31,14 @@ export function http1Wire(server: URL, options: Http1Options = {}): Wire {
 
 class Http1Wire implements Wire {
   readonly #server: URL;
+  readonly #address: { readonly hostname: string; readonly port: string };
   readonly #maxSockets: number;
   /** The last is the current one; others still have something under way. */
   #agents: Agents[] = [];
 
   constructor(server: URL, options: Http1Options) {
     this.#server = server;
+    this.#address = { hostname: server.hostname.replace(/^\[|\]$/g, ''), port: server.port };
     this.#maxSockets = options.maxSockets ?? 16;
   }
 
@@ -65,8 +68,7 @@ class Http1Wire implements Wire {
     const server = this.#server;
     return new Promise((resolve, reject) => {
       const outgoing = (server.protocol === 'https:' ? httpsRequest : http.request)({
-        hostname: server.hostname.replace(/^\[|\]$/g, ''),
-        port: server.port,
+        ...this.#address,
         method: request.method,
         path: pathOn(server, request.path),
         headers: agentHeaders(request),
@@ -82,7 +84,7 @@ class Http1Wire implements Wire {
         resolve({
           status: incoming.statusCode ?? 0,
           headers: flat(incoming.headers),
-          body: chunksOf(incoming, () => incoming.complete, server, signal),
+          body: chunksOf(incoming, () => incoming.complete, server, request),
         });
       });
       outgoing.end(request.body);
@@ -106,7 +108,10 @@ class Http1Wire implements Wire {
         timeout: IDLE_MS,
         scheduling: 'lifo' as const,
       };
-      return secure ? new HttpsAgent({ ...common, ...tlsOptions(this.#server, tls) }) : new http.Agent(common);
+      const agent = secure ? new HttpsAgent({ ...common, ...tlsOptions(this.#server, tls) }) : new http.Agent(common);
+      // All its connections are alike. Node would name them by all that could differ, certificates and keys included, for each request.
+      agent.getName = () => this.#server.host;
+      return agent;
     };
     const fresh = { tls, requests: make(this.#maxSockets), streams: make(Number.POSITIVE_INFINITY) };
     this.#agents = [...this.#agents.filter(({ requests, streams }) => isBusy(requests) || isBusy(streams)), fresh];
@@ -138,9 +143,10 @@ const isBusy = (agent: HttpAgent): boolean =>
 export function flat(
   headers: Readonly<Record<string, string | readonly string[] | number | undefined>>,
 ): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => !name.startsWith(':'))
-      .map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value?.toString()]),
-  );
+  const all: Record<string, string | undefined> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (!name.startsWith(':')) all[name] = Array.isArray(value) ? value.join(', ') : value?.toString();
+  }
+  return all;
 }

@@ -5,10 +5,11 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
 import type { Clock } from '../ports/ports.ts';
+import { chunksOf } from './chunks.ts';
 import { flat } from './http1.ts';
 import type { Http2Options } from './http2.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
-import { agentHeaders, chunksOf, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
+import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
 
 export interface Session extends Pick<Wire, 'close'> {
   readonly tls: TlsMaterial;
@@ -160,7 +161,7 @@ class Http2Session implements Session {
         resolve({
           status: Number(headers[':status']),
           headers: flat(headers),
-          body: chunksOf(stream, () => properEnd, this.#server, signal),
+          body: chunksOf(stream, () => properEnd, this.#server, request),
         });
       });
       if (body !== undefined) stream.end(body);

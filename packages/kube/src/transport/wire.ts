@@ -1,5 +1,4 @@
 /** What the HTTP/1.1 and HTTP/2 wires share: addresses, TLS options, and what an error of the network means. */
-import type { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
@@ -75,41 +74,4 @@ export function networkError(error: unknown, server: URL, signal?: AbortSignal):
     `the connection to ${server.host} was lost: ${message || code}`,
     options,
   );
-}
-
-/** The chunks of a stream, its errors as ours. `ended` says whether it came to its proper end. */
-export function chunksOf(
-  stream: Readable,
-  ended: () => boolean,
-  server: URL,
-  signal?: AbortSignal,
-): AsyncIterable<Uint8Array> {
-  return {
-    [Symbol.asyncIterator]() {
-      const chunks = generate(stream, ended, server, signal);
-      return {
-        next: () => chunks.next(),
-        // A generator that was never asked, or waits, does not hear that it is no longer wanted: the stream is told.
-        return() {
-          stream.destroy();
-          return chunks.return();
-        },
-      };
-    },
-  };
-}
-
-async function* generate(
-  stream: Readable,
-  ended: () => boolean,
-  server: URL,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) yield chunk;
-  } catch (error) {
-    throw networkError(error, server, signal);
-  }
-  if (signal?.aborted) throw signal.reason;
-  if (!ended()) throw networkError(new Error('the answer ended in its middle'), server);
 }

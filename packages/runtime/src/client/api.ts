@@ -15,12 +15,15 @@ export interface Api {
   resource<T extends KubeObject>(kind: Kind<T>, namespace?: string): ResourceApi<T>;
 }
 
+/** What a cache makes of objects: managed fields are of no use to it, and most other fields are never read. */
+export const asCached = { dropManagedFields: true, lazy: true } as const;
+
 /** The client's list and watch as a reflector asks for them. */
 export function listWatchOf<T extends KubeObject>(
   api: ResourceApi<T>,
   selection: Selection = {},
 ): ListWatch<Stored<T>> {
-  const shared = { ...selection, dropManagedFields: true } as const;
+  const shared = { ...selection, ...asCached };
   return {
     list: ({ resourceVersion, ...request }) =>
       api.list({ ...shared, ...request, ...(resourceVersion !== '' && { resourceVersion }) }),

@@ -5,8 +5,8 @@
 import type { DeleteOptions, KubeObject, Status, Stored } from '@reeve/kube';
 import { isStatus } from '@reeve/kube';
 import { Gate } from '../cache/gate.ts';
-import { type Api, type Kind, kindName } from '../client/api.ts';
-import { canonicalJson, digest } from '../digest/digest.ts';
+import { type Api, asCached, type Kind, kindName } from '../client/api.ts';
+import { canonicalJson, digest, digestOf } from '../digest/digest.ts';
 import { ReeveError } from '../errors/errors.ts';
 import { failureOf } from '../reflector/port.ts';
 import { type DeepReadonly, keyOf } from '../resource/resource.ts';
@@ -80,7 +80,7 @@ export class Writer {
     }
     const write = async (): Promise<Stored<C>> => {
       const api = this.#api.resource(kind, namespace);
-      const answer = await api.apply(wanted, { fieldManager: this.#manager, force, signal });
+      const answer = await api.apply(wanted, { ...asCached, fieldManager: this.#manager, force, signal });
       this.#applied.set(memory, { digest: named, version: answer.metadata.resourceVersion });
       return answer;
     };
@@ -120,9 +120,10 @@ export class Writer {
     const key = keyOf(object);
     const memory = idOf(of.kind, key);
     const present = statusOf(of.cache.get(key)) ?? {};
-    if (canonicalJson(status) === canonicalJson(present)) return false;
+    const text = canonicalJson(status);
+    if (text === canonicalJson(present)) return false;
     // Others may own parts of the status: then ours must be in it, and must be what we wrote last.
-    const named = digest(status);
+    const named = digestOf(text);
     if (this.#statuses.get(memory) === named && covers(present, status)) return false;
     await this.#quietOf(of).quiet.during(key, async () => {
       const answer = await this.#writeStatus(of, object, status, signal);
@@ -154,7 +155,7 @@ export class Writer {
       }
       const { resourceVersion } = current.metadata;
       const metadata = { name, ...(namespace !== undefined && { namespace }), resourceVersion };
-      const options = { subresource: 'status', fieldManager: this.#manager, force: true, signal };
+      const options = { ...asCached, subresource: 'status', fieldManager: this.#manager, force: true, signal };
       try {
         return await api.apply({ metadata, status } as KubeObject & { metadata: { name: string } }, options);
       } catch (error) {

@@ -14,5 +14,10 @@ export function canonicalJson(value: unknown): string {
 
 /** A short digest that names a plan: `v1-` and 16 hex digits. The algorithm version is part of it. */
 export function digest(value: unknown): string {
-  return `v1-${createHash('sha256').update(canonicalJson(value)).digest('hex').slice(0, 16)}`;
+  return digestOf(canonicalJson(value));
+}
+
+/** The same for a value whose canonical text is known. */
+export function digestOf(canonical: string): string {
+  return `v1-${createHash('sha256').update(canonical).digest('hex').slice(0, 16)}`;
 }

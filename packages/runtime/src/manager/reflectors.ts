@@ -185,10 +185,12 @@ export class Reflectors implements EventSource {
   async #reflect({ of, reflector, takers }: Shared): Promise<void> {
     const { clock, metrics } = this.#options;
     const labels = { name: 'reeve', group: of.kind.group, version: of.kind.version, resource: of.kind.plural };
-    for await (const event of reflector.events(this.#stop.signal)) {
-      const began = clock.now();
-      for (const take of [...takers]) take(event);
-      metrics.processing.observe(labels, (clock.now() - began) / 1_000);
+    for await (const batch of reflector.batches(this.#stop.signal)) {
+      for (const event of batch) {
+        const began = clock.now();
+        for (const take of [...takers]) take(event);
+        metrics.processing.observe(labels, (clock.now() - began) / 1_000);
+      }
     }
   }
 

@@ -66,6 +66,11 @@ export class Reflector<T extends Resource, P = T> {
 
   /** What changes from now on; the first list tells everything that the cache does not have yet. */
   async *events(signal?: AbortSignal): AsyncGenerator<ResourceEvent<P>, void, undefined> {
+    for await (const batch of this.batches(signal)) yield* batch;
+  }
+
+  /** The same, with all events together that arrived together: the cache has taken in all of them before the first is told. */
+  async *batches(signal?: AbortSignal): AsyncGenerator<readonly ResourceEvent<P>[], void, undefined> {
     if (this.#stopSwitch)
       throw new ReeveError('REFLECTOR_RUNNING', `a reflector of ${this.cache.scope.kind} runs already`);
     const stop = new AbortController();
@@ -75,10 +80,10 @@ export class Reflector<T extends Resource, P = T> {
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       this.#state = { ...this.#state, phase: 'idle' };
-      yield* this.#take({ type: 'start' });
+      this.#take({ type: 'start' });
       while (this.#slow && !stop.signal.aborted) {
-        if (this.#slow.do === 'wait') yield* this.#wait(this.#slow.ms, stop.signal);
-        else if (this.#slow.do === 'list') yield* this.#list(this.#slow, stop.signal);
+        if (this.#slow.do === 'wait') await this.#wait(this.#slow.ms, stop.signal);
+        else if (this.#slow.do === 'list') yield await this.#list(this.#slow, stop.signal);
         else yield* this.#watch(this.#slow, stop.signal);
       }
     } finally {
@@ -91,46 +96,49 @@ export class Reflector<T extends Resource, P = T> {
     }
   }
 
-  async *#wait(ms: number, stop: AbortSignal): AsyncGenerator<ResourceEvent<P>> {
+  async #wait(ms: number, stop: AbortSignal): Promise<void> {
     this.#releaseSlot(); // others may list while this one waits
     await this.#ports.clock.sleep(ms, stop).catch(() => undefined);
-    if (!stop.aborted) yield* this.#take({ type: 'due' });
+    if (!stop.aborted) this.#take({ type: 'due' });
   }
 
-  async *#list(effect: Extract<Slow, { do: 'list' }>, stop: AbortSignal): AsyncGenerator<ResourceEvent<P>> {
-    if (!(await this.#takeSlot(stop))) return;
+  async #list(effect: Extract<Slow, { do: 'list' }>, stop: AbortSignal): Promise<readonly ResourceEvent<P>[]> {
+    if (!(await this.#takeSlot(stop))) return [];
     using line = new Line(this.#ports.clock, effect.silenceMs, stop);
     const page = await line.hear(() => this.#setup.source.list({ ...effect.request, signal: line.signal }));
-    if (stop.aborted) return;
-    if (!page.ok) {
-      yield* this.#take(page.input);
-      return;
-    }
+    if (stop.aborted) return [];
+    if (!page.ok) return this.#take(page.input);
     const { resourceVersion = '', continue: token } = page.value.metadata;
-    yield* this.#take(
+    return this.#take(
       { type: 'page', version: resourceVersion, token: token || undefined },
       { items: page.value.items },
     );
   }
 
-  async *#watch(effect: Extract<Slow, { do: 'watch' }>, stop: AbortSignal): AsyncGenerator<ResourceEvent<P>> {
+  async *#watch(
+    effect: Extract<Slow, { do: 'watch' }>,
+    stop: AbortSignal,
+  ): AsyncGenerator<readonly ResourceEvent<P>[]> {
     if (effect.request.sendInitialEvents && !(await this.#takeSlot(stop))) return;
     using line = new Line(this.#ports.clock, effect.silenceMs, stop);
     let messages: AsyncIterator<WatchMessage<T> | readonly WatchMessage<T>[]> | undefined;
+    const ask = () => {
+      messages ??= this.#setup.source.watch({ ...effect.request, signal: line.signal })[Symbol.asyncIterator]();
+      return messages.next();
+    };
     try {
       while (this.#slow === effect && !stop.aborted) {
-        const next = await line.hear(() => {
-          messages ??= this.#setup.source.watch({ ...effect.request, signal: line.signal })[Symbol.asyncIterator]();
-          return messages.next();
-        });
+        const next = await line.hear(ask);
         if (stop.aborted) return;
-        if (!next.ok) yield* this.#take(next.input);
-        else if (next.value.done) yield* this.#take({ type: 'ended' });
+        if (!next.ok) this.#take(next.input);
+        else if (next.value.done) this.#take({ type: 'ended' });
         else {
+          const told: ResourceEvent<P>[] = [];
           for (const message of batchOf(next.value.value)) {
-            yield* this.#message(message);
-            if (this.#slow !== effect || stop.aborted) break; // the rest is of a watch that counts no more
+            this.#message(message, told);
+            if (this.#slow !== effect) break; // the rest is of a watch that counts no more
           }
+          if (told.length > 0) yield told;
         }
       }
     } finally {
@@ -140,38 +148,44 @@ export class Reflector<T extends Resource, P = T> {
     }
   }
 
-  *#message(message: WatchMessage<T>): Generator<ResourceEvent<P>> {
+  #message(message: WatchMessage<T>, told: ResourceEvent<P>[]): void {
     if (message.type === 'BOOKMARK') {
-      yield* this.#take({ type: 'bookmark', version: message.resourceVersion, isInitialEnd: message.initialEventsEnd });
+      const { resourceVersion: version, initialEventsEnd: isInitialEnd } = message;
+      this.#take({ type: 'bookmark', version, isInitialEnd }, {}, told);
       return;
     }
     const version = message.object.metadata.resourceVersion;
-    yield* this.#take({ type: 'event', version }, { items: [message.object], isGone: message.type === 'DELETED' });
+    this.#take({ type: 'event', version }, { items: [message.object], isGone: message.type === 'DELETED' }, told);
   }
 
-  /** One step, its quick effects at once; the slow one, if there is one, is what the loop does next. */
-  *#take(input: Input, news: { items: Iterable<T>; isGone?: boolean } = { items: [] }): Generator<ResourceEvent<P>> {
+  /**
+   * One step, its quick effects at once; the slow one, if there is one, is what the loop does next. All of it happens before its
+   * events are told: the cache is right also if the reader stops in the middle.
+   */
+  #take(
+    input: Input,
+    { items = [], isGone = false }: { readonly items?: Iterable<T>; readonly isGone?: boolean } = {},
+    told: ResourceEvent<P>[] = [],
+  ): readonly ResourceEvent<P>[] {
     const { state, effects } = step(this.#state, input, this.#moment(), this.#options);
     this.#state = state;
     if (input.type !== 'event') this.#setup.told?.(input, state);
-    // All of it happens before the first event is told: the cache is right also if the reader stops in the middle.
-    const told: ResourceEvent<P>[] = [];
     for (const effect of effects) {
       if (effect.do === 'begin') this.#staging = this.cache.replacement();
-      else if (effect.do === 'stage') for (const object of news.items) this.#staging?.add(object);
+      else if (effect.do === 'stage') for (const object of items) this.#staging?.add(object);
       else if (effect.do === 'commit') {
         for (const event of this.#staging?.commit(effect.version) ?? []) told.push(event);
         this.#staging = undefined;
         this.#releaseSlot();
         this.#setup.synced?.();
       } else if (effect.do === 'apply') {
-        for (const object of news.items) {
-          for (const event of news.isGone ? this.cache.remove(object) : this.cache.apply(object)) told.push(event);
+        for (const object of items) {
+          for (const event of isGone ? this.cache.remove(object) : this.cache.apply(object)) told.push(event);
         }
       } else if (effect.do === 'bookmark') this.cache.bookmark(effect.version);
       else this.#slow = effect.do === 'end' ? undefined : effect;
     }
-    yield* told;
+    return told;
   }
 
   async #takeSlot(stop: AbortSignal): Promise<boolean> {

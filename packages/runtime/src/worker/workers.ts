@@ -2,7 +2,6 @@
  * Workers of one type: they take keys from one queue or several and run `reconcile`, each key with a signal of its own. What
  * becomes of a key is what reconcile returns; what it throws is a failure with backoff; a key that was cancelled always comes back.
  */
-import { deadline } from '../ports/deadline.ts';
 import type { Clock } from '../ports/ports.ts';
 import { takeFrom, type WorkQueue } from '../queue/queue.ts';
 import type { Taken } from '../queue/takers.ts';
@@ -130,27 +129,32 @@ export class Workers {
     const { controller } = running;
     const all = this.#running.get(key) ?? new Set();
     this.#running.set(key, all.add(running));
-    if (this.#intake.signal.aborted) abort(controller, key, (this.#intake.signal.reason as Cancelled).reason);
     const over = new AbortController();
     let isReplaced = false;
-    const guard = async () => {
-      using limit = deadline(this.#clock, timeoutMs, () => new Cancelled('timeout', key), over.signal);
-      await aborted(limit.signal, controller.signal, over.signal);
-      if (over.signal.aborted) return;
-      abort(controller, key, 'timeout');
-      await this.#clock.sleep(graceMs, over.signal);
-      isReplaced = true;
-      stuck?.call(this.#options, key);
-      if (!this.#intake.signal.aborted) this.#open();
-    };
-    const guarding = guard().catch(() => undefined); // it ended in time
+    this.#unlessOver(timeoutMs, over.signal, () => abort(controller, key, 'timeout'));
+    const onAbort = () =>
+      this.#unlessOver(graceMs, over.signal, () => {
+        isReplaced = true;
+        stuck?.call(this.#options, key);
+        if (!this.#intake.signal.aborted) this.#open();
+      });
+    controller.signal.addEventListener('abort', onAbort, { once: true });
+    if (this.#intake.signal.aborted) abort(controller, key, (this.#intake.signal.reason as Cancelled).reason);
     const verdict = await this.#judge({ key, queue, signal: controller.signal });
     over.abort('over'); // a reason costs less than none: for that an exception is made
-    await guarding;
     all.delete(running);
     if (all.size === 0) this.#running.delete(key);
     queue.done(key, verdict);
     return !isReplaced;
+  }
+
+  #unlessOver(ms: number, over: AbortSignal, act: () => void): void {
+    this.#clock.sleep(ms, over).then(
+      () => {
+        if (!over.aborted) act();
+      },
+      () => undefined, // it ended in time
+    );
   }
 
   async #judge(work: Work): Promise<Verdict> {
@@ -176,13 +180,4 @@ export class Workers {
 /** The first reason counts. */
 function abort(controller: AbortController, key: string, reason: CancelReason): void {
   if (!controller.signal.aborted) controller.abort(new Cancelled(reason, key));
-}
-
-function aborted(...signals: readonly AbortSignal[]): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of signals) {
-      if (signal.aborted) resolve();
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    }
-  });
 }
