@@ -147,6 +147,8 @@ function nameOf(bytes: Buffer, keyAt: number, valueAt: number): string | undefin
 
 /** Undefined: it is no JSON. The parser of the whole says where. */
 function parsed(text: string): Json | undefined {
+  // Most single values are plain texts: no quote, no backslash, no control character. Not a slice, which would keep the whole.
+  if (/^"[ !#-[\]-\uffff]*"$/.test(text)) return JSON.parse(text) as string;
   try {
     return parseJson(text);
   } catch {
