@@ -14,6 +14,8 @@ const NOT_FOUND = /^services "[^"]*" not found$/;
 
 const textOf = (value: Difference['real']): string => (typeof value === 'string' ? value : '');
 
+const rankOf = (version: Difference['real']): number => Number(/^version-(\d+)$/.exec(textOf(version))?.[1]);
+
 const all: readonly Known[] = [
   {
     why: 'a status applied to a service that is not there is not found; the real server tries to make the service, without addresses, and refuses that',
@@ -32,8 +34,10 @@ const all: readonly Known[] = [
     explains: ({ field, real, embedded }, path, isNamed) =>
       isNamed &&
       /\/services\//.test(`${path}/`) &&
-      ((/\.body\.spec\.internalTrafficPolicy$/.test(field) && real === 'Cluster' && embedded === undefined) ||
-        (/\.managedFields\.\d+\.fieldsV1\.f:spec\.f:internalTrafficPolicy$/.test(field) && real === undefined)),
+      ((field.endsWith('.body.spec.internalTrafficPolicy') && real === 'Cluster' && embedded === undefined) ||
+        (/\.managedFields\.\d+\.fieldsV1\.f:spec\.f:internalTrafficPolicy$/.test(field) && real === undefined) ||
+        // Who puts back what he read takes it away, which is one write more.
+        (field.endsWith('.body.metadata.resourceVersion') && rankOf(real) === rankOf(embedded) + 1)),
   },
 ];
 
