@@ -9,7 +9,7 @@ const MOST_BYTES = 1024 * 1024;
 export function configMapErrors(map: Draft, old?: Draft): readonly FieldError[] {
   const size = sizeOf(map.data, 'utf8') + sizeOf(map.binaryData, 'base64');
   const binary = objectOf(map.binaryData);
-  const twice = Object.keys(objectOf(map.data)).filter((key) => binary[key] !== undefined);
+  const twice = Object.keys(objectOf(map.data)).filter((key) => Object.hasOwn(binary, key));
   return [
     ...keptData(map, old, ['data', 'binaryData']),
     ...keyErrors(map, 'data'),
@@ -39,12 +39,12 @@ const keyErrors = (object: Draft, field: string): readonly FieldError[] =>
 
 const ACCOUNT = 'kubernetes.io/service-account.name';
 /** What secrets of a type must have. */
-const contents: Readonly<Record<string, readonly string[]>> = {
-  'kubernetes.io/dockercfg': ['.dockercfg'],
-  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
-  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-};
+const contents: ReadonlyMap<string, readonly string[]> = new Map([
+  ['kubernetes.io/dockercfg', ['.dockercfg']],
+  ['kubernetes.io/dockerconfigjson', ['.dockerconfigjson']],
+  ['kubernetes.io/ssh-auth', ['ssh-privatekey']],
+  ['kubernetes.io/tls', ['tls.crt', 'tls.key']],
+]);
 
 function typeErrors({ type, data, metadata }: Draft): readonly FieldError[] {
   const given = objectOf(data);
@@ -56,7 +56,7 @@ function typeErrors({ type, data, metadata }: Draft): readonly FieldError[] {
     const keys = ['username', 'password'];
     return keys.some((key) => given[key] !== undefined) ? [] : lacking(keys);
   }
-  return lacking((contents[textOf(type)] ?? []).filter((key) => given[key] === undefined));
+  return lacking((contents.get(textOf(type)) ?? []).filter((key) => given[key] === undefined));
 }
 
 /** Who says that his data shall not change is taken at his word. */

@@ -5,7 +5,10 @@ import { addressErrors } from './address-errors.ts';
 import { hasNoSelector, hasNodePorts, needsAddress, NONE, sameTexts } from './service.ts';
 
 const FAMILY = 'IPv4';
-const OTHER: Readonly<Record<string, string>> = { IPv4: 'IPv6', IPv6: 'IPv4' };
+const OTHER: ReadonlyMap<string, string> = new Map([
+  ['IPv4', 'IPv6'],
+  ['IPv6', 'IPv4'],
+]);
 const POLICY = 'spec.ipFamilyPolicy';
 
 /** Of the two fields for addresses, one is enough. */
@@ -111,7 +114,7 @@ function openFamilies(spec: JsonObject): void {
   const families = given.length === 0 ? [FAMILY] : given;
   const [first = FAMILY] = families;
   const isSingle = families.length > 1 || spec.ipFamilyPolicy === 'SingleStack';
-  spec.ipFamilies = isSingle ? [...families] : [first, OTHER[first] ?? FAMILY];
+  spec.ipFamilies = isSingle ? [...families] : [first, OTHER.get(first) ?? FAMILY];
 }
 
 function unavailable(spec: JsonObject): readonly FieldError[] {

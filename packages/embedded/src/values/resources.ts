@@ -82,7 +82,7 @@ export function checkResources(resources: Part): void {
   const limits = checkEach(resources, 'limits');
   const requests = checkEach(resources, 'requests');
   for (const [name, value] of Object.entries(requests)) {
-    const limit = limits[name];
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
     const at = resources.at('requests');
     const [shown, most] = [selectable(value), selectable(limit)];
     if (limit === undefined) {

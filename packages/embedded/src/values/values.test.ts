@@ -110,3 +110,18 @@ test('ports that two containers have are warned of, once a pod or a template is 
   assert.equal(warn('StatefulSet', at(2), at(1))?.length, 1);
   assert.deepEqual(warn('StatefulSet', at(2), at(2)), []);
 });
+
+test('names that every object of JavaScript has are names like any other', () => {
+  const data = { constructor: 'c', toString: 't', hasOwnProperty: 'h' };
+  assert.deepEqual(fieldsOf('ConfigMap', { data }), []);
+  assert.deepEqual(fieldsOf('ConfigMap', { data, binaryData: { toString: 'aGk=' } }), ['data[toString] Invalid']);
+  assert.deepEqual(fieldsOf('Secret', { type: 'constructor' }), []);
+  const resources = { requests: { toString: '1' } };
+  const problems = fieldsOf('Pod', pod({ containers: [{ ...container, resources }] }));
+  assert.deepEqual(
+    problems,
+    fieldsOf('Pod', pod({ containers: [{ ...container, resources: { requests: { others: '1' } } }] })).map((text) =>
+      text.replace('others', 'toString'),
+    ),
+  );
+});
