@@ -31,6 +31,10 @@ export interface Reply {
 
 const ANSWER_MS = 60_000;
 
+/** The real server's answer while it still reads a new kind into its cache, sometimes after other requests of that kind were served: nothing was done, come again. */
+const WARMING_UP = 'storage is (re)initializing';
+const AGAIN_MS = 50;
+
 export class Wire implements Disposable {
   readonly #options: WireOptions;
   readonly #administrator: Agent;
@@ -45,23 +49,15 @@ export class Wire implements Disposable {
   }
 
   async send(sent: Sent): Promise<Reply> {
-    const response = await this.#begin(sent);
-    const chunks: Buffer[] = [];
-    for await (const chunk of response) chunks.push(chunk as Buffer);
-    return {
-      code: response.statusCode ?? 0,
-      headers: response.headers,
-      text: Buffer.concat(chunks).toString('utf8'),
-    };
+    return warmed(async () => read(await this.#begin(sent)));
   }
 
   /** A watch, or the answer that came instead of one. */
   async open(sent: Sent): Promise<Watch | Reply> {
-    const response = await this.#begin(sent);
-    if (response.statusCode === 200) return new Watch(response);
-    let text = '';
-    for await (const chunk of response.setEncoding('utf8')) text += chunk as string;
-    return { code: response.statusCode ?? 0, headers: response.headers, text };
+    return warmed(async () => {
+      const response = await this.#begin(sent);
+      return response.statusCode === 200 ? new Watch(response) : read(response);
+    });
   }
 
   [Symbol.dispose](): void {
@@ -93,6 +89,26 @@ export class Wire implements Disposable {
       call.on('response', resolve);
       call.end(body);
     });
+  }
+}
+
+async function read(response: IncomingMessage): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return {
+    code: response.statusCode ?? 0,
+    headers: response.headers,
+    text: Buffer.concat(chunks).toString('utf8'),
+  };
+}
+
+/** Asks until the server has warmed up, or for as long as an answer may take. */
+async function warmed<T extends Watch | Reply>(ask: () => Promise<T>): Promise<T> {
+  for (const end = Date.now() + ANSWER_MS; ; ) {
+    const answer = await ask();
+    const isWarm = answer instanceof Watch || answer.code !== 429 || !answer.text.includes(WARMING_UP);
+    if (isWarm || Date.now() > end) return answer;
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }
 

@@ -1,6 +1,11 @@
 /** A child process that is asked one thing at a time. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+/** The command line's own (bin/reeve.js): code that ran before need not be compiled again. */
+const COMPILED = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'reeve', 'compile');
 
 export class Child {
   readonly #process: ChildProcess;
@@ -8,6 +13,7 @@ export class Child {
   constructor(script: string) {
     this.#process = fork(fileURLToPath(new URL(script, import.meta.url)), {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, NODE_COMPILE_CACHE: COMPILED },
     });
   }
 

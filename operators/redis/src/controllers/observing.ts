@@ -14,6 +14,17 @@ async function observe(environment: Environment, needs: Needs): Promise<ClusterV
   return view;
 }
 
+/** So old may a view be that the first turn goes by: as old as any view is when its commands have gone out. */
+const FRESH_MS = 1_000;
+
+/** Whether a view made for a decision will do for the first turn as well; handlers look for themselves in any case. */
+export function suffices(
+  view: ClusterView,
+  { asked, needed, now }: { readonly asked: Needs; readonly needed: Needs; readonly now: number },
+): boolean {
+  return now - view.observedAt <= FRESH_MS && covers(asked, needed);
+}
+
 /** Whether `asked` covers all that `needed` wants: what was asked once is not asked again. */
 function covers(asked: Needs, needed: Needs): boolean {
   if (countSlots(minusSlots(needed.countKeysIn ?? [], asked.countKeysIn ?? [])) > 0) return false;

@@ -92,13 +92,15 @@ class Attempts {
   }
 }
 
+/** `seen`: a view made just now, for the first turn. */
 export async function pursue<Request, Goal>(
   operation: Operation<Request, Goal>,
   goal: Goal,
   environment: Environment,
   journal: Journal | undefined,
+  seen?: ClusterView,
 ): Promise<LoopEnd> {
-  return new Pursuit(operation, goal, environment, journal).run();
+  return new Pursuit(operation, goal, environment, journal).run(seen);
 }
 
 class Pursuit<Request, Goal> {
@@ -123,7 +125,7 @@ class Pursuit<Request, Goal> {
     this.#journal = journal;
   }
 
-  async run(): Promise<LoopEnd> {
+  async run(seen: ClusterView | undefined): Promise<LoopEnd> {
     const { clock } = this.#environment.ports;
     const { signal } = this.#environment;
     signal.addEventListener('abort', () => this.#work.abort(signal.reason), { once: true });
@@ -131,12 +133,14 @@ class Pursuit<Request, Goal> {
     let waitingSince = clock.now();
     let look = FIRST_LOOK_MS;
     let failure: { code: string; message: string } | undefined;
+    let first = seen;
     for (;;) {
       failure = (await this.#collect()) ?? failure;
       if (this.#environment.signal.aborted) return this.#interrupted();
       if (failure) return this.#stopped(failure.code, failure.message, []);
 
-      const view = await this.#observe();
+      const view = first ? this.#remember(first) : await this.#observe();
+      first = undefined;
       if (!view) continue;
       const inFlight = [...this.#running.values()].map((running) => this.#inFlight(running));
       // A resumed goal was decided on other servers, perhaps, and any server may be replaced while we run.
@@ -189,8 +193,13 @@ class Pursuit<Request, Goal> {
     // Besides the addresses given, those of the members seen last: any of them may be down by now, or no member any more.
     const environment = { ...this.#environment, seeds: [...this.#environment.seeds, ...this.#addresses] };
     const view = await observeFor(environment, (seen) => this.#operation.goalNeeds(this.#goal, seen));
-    if (view.nodes.some((node) => node.report.known)) this.#addresses = view.nodes.map((node) => node.endpoint);
+    this.#remember(view);
     return view.observedAt >= this.#lastChange ? view : undefined;
+  }
+
+  #remember(view: ClusterView): ClusterView {
+    if (view.nodes.some((node) => node.report.known)) this.#addresses = view.nodes.map((node) => node.endpoint);
+    return view;
   }
 
   #inFlight(running: Running): InFlight<RedisCommand> {

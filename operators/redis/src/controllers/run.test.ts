@@ -152,6 +152,35 @@ test('with any plan approved beforehand, a plan that changes by itself every mom
   assert.deepEqual([...world], ['a', 'measured-2']);
 });
 
+test('the first turn goes by the view of the decision, unless that is old or says too little', async () => {
+  const looksBeforeTheFirstCommand = async (begin: Approval<Goal>['begin'], goalNeeds = {}, clock = quickClock()) => {
+    const world = new Set<string>();
+    let looks = 0;
+    let before = 0;
+    const environment = environmentWith(
+      async (command) => {
+        before ||= looks;
+        world.add(command.node.id);
+        return done;
+      },
+      { report: ({ event }) => void (looks += event === 'observed' ? 1 : 0) },
+    );
+    const timed = { ...environment, ports: { ...environment.ports, clock } };
+    const operation = { ...bumping(world), goalNeeds: () => goalNeeds };
+    const result = await runOperation(operation, { wanted: ['a'] }, timed, { ...yes, anyPlan: true, begin });
+    assert.equal(result.status, 'reached');
+    return before;
+  };
+  assert.equal(await looksBeforeTheFirstCommand(yes.begin), 1);
+  assert.equal(await looksBeforeTheFirstCommand(yes.begin, { strayKeys: true }), 2);
+  const clock = quickClock();
+  const slowly: Approval<Goal>['begin'] = async () => {
+    await clock.sleep(1_001);
+    return undefined;
+  };
+  assert.equal(await looksBeforeTheFirstCommand(slowly, {}, clock), 2);
+});
+
 test('a failing command is tried again with pauses, a bounded number of times', async () => {
   let tries = 0;
   const environment = environmentWith(async () => {

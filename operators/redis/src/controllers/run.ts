@@ -9,7 +9,7 @@ import { judgeServer } from '../plan/create-nodes.ts';
 import { reported } from '../plan/topology.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
-import { observeFor } from './observing.ts';
+import { observeFor, suffices } from './observing.ts';
 import { type LoopEnd, pursue } from './pursue.ts';
 
 export interface Proposal<Goal> {
@@ -94,7 +94,13 @@ export async function runOperation<Request, Goal>(
     };
   }
   const journal = await approval.begin(fresh);
-  return pursue(operation, fresh.decided.goal, environment, journal);
+  const { goal } = fresh.decided;
+  const isEnough = suffices(fresh.view, {
+    asked: operation.needs(request, fresh.view),
+    needed: operation.goalNeeds(goal, fresh.view),
+    now: environment.ports.clock.now(),
+  });
+  return pursue(operation, goal, environment, journal, isEnough ? fresh.view : undefined);
 }
 
 /** Goes on with a goal from a journal, from whatever state the cluster is in now. */

@@ -12,9 +12,10 @@ import { causeOf } from './migrate-errors.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { isSilence, Patience } from './retry.ts';
 
+/** Looked at so often that its end is seen late by a twentieth of its time at most, or by the first number. */
 const FIRST_LOOK_MS = 5;
 const LAST_LOOK_MS = 50;
-const LOOK_GROWTH = 1.3;
+const LATE_BY = 0.05;
 /** Failures in a row, all sizes together, before the other engine takes over. */
 const MOST_FAILURES = 6;
 /** Retries with the same slots before they are halved. */
@@ -53,7 +54,8 @@ class AtomicMove {
     const patience = new Patience(this.#migration.context, MOST_FAILURES);
     const until = clock.now() + OPEN_BY_HAND_MS;
     while (countSlots(this.#left) > 0 && !this.#migration.signal.aborted) {
-      const job = (await this.#adopt()) ?? (await this.#start());
+      const jobs = await this.#jobs();
+      const job = this.#adopt(jobs) ?? (await this.#start(jobs));
       const ended = typeof job === 'string' ? job : await this.#watch(job);
       if (ended === 'success') {
         await this.#settle();
@@ -94,9 +96,9 @@ class AtomicMove {
   }
 
   /** A job that runs already for slots of ours, left by a tool that was killed: watched instead of started anew. */
-  async #adopt(): Promise<AtomicJob | undefined> {
+  #adopt(jobs: readonly AtomicJob[]): AtomicJob | undefined {
     const { command, tally } = this.#migration;
-    const running = (await this.#jobs()).filter((job) => job.operation === 'export' && !hasEnded(job));
+    const running = jobs.filter((job) => job.operation === 'export' && !hasEnded(job));
     const touching = running.filter((job) => countSlots(intersectSlots(job.slots, this.#left)) > 0);
     for (const job of touching) {
       const foreign = job.targetId !== command.target.id || countSlots(minusSlots(job.slots, this.#left)) > 0;
@@ -114,9 +116,9 @@ class AtomicMove {
   }
 
   /** The job, or why there is none. */
-  async #start(): Promise<AtomicJob | string> {
+  async #start(jobs: readonly AtomicJob[]): Promise<AtomicJob | string> {
     const { context, command } = this.#migration;
-    const before = new Set((await this.#jobs()).map((job) => job.name));
+    const before = new Set(jobs.map((job) => job.name));
     const slots = takeSlots(this.#left, this.#most);
     const ranges = slots.flatMap(([first, last]) => [String(first), String(last)]);
     try {
@@ -146,9 +148,9 @@ class AtomicMove {
   /** `success`, or why not. */
   async #watch(job: AtomicJob): Promise<string> {
     const { clock } = this.#migration.context;
-    let wait = FIRST_LOOK_MS;
+    const began = clock.now();
     let state = '';
-    let since = clock.now();
+    let since = began;
     let silence = 0;
     let cancelled = false;
     for (;;) {
@@ -167,7 +169,6 @@ class AtomicMove {
         if (now.job.state !== state) {
           state = now.job.state;
           since = clock.now();
-          wait = FIRST_LOOK_MS;
           this.#migration.tally.note = noteFor(state);
         }
         const { aborted } = this.#migration.signal;
@@ -177,8 +178,7 @@ class AtomicMove {
           if (!(await this.#cancel())) return `left to itself in state ${state}`;
         }
       }
-      await clock.sleep(wait);
-      wait = Math.min(LAST_LOOK_MS, wait * LOOK_GROWTH);
+      await clock.sleep(untilNextLook(clock.now() - began));
     }
   }
 
@@ -199,18 +199,16 @@ class AtomicMove {
   /** After a success: until source and target agree. Afterwards only what the source still owns is left. */
   async #settle(): Promise<void> {
     const { clock } = this.#migration.context;
-    const until = clock.now() + AGREE_MS;
-    let wait = FIRST_LOOK_MS;
+    const began = clock.now();
     while (!(await this.#refresh())) {
-      if (clock.now() >= until) {
+      if (clock.now() - began >= AGREE_MS) {
         const { source, target } = this.#migration.command;
         throw cannotGoOn(
           'ATOMIC_FAILED',
           `an atomic migration succeeded, but ${nameOf(source)} and ${nameOf(target)} do not agree on the owner`,
         );
       }
-      await clock.sleep(wait);
-      wait = Math.min(LAST_LOOK_MS, wait * LOOK_GROWTH);
+      await clock.sleep(untilNextLook(clock.now() - began));
     }
   }
 
@@ -228,6 +226,10 @@ class AtomicMove {
 
 /** The servers' own words for it. */
 const OPEN_BY_HAND = /manually (?:imported|migrated)/;
+
+function untilNextLook(elapsedMs: number): number {
+  return Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, elapsedMs * LATE_BY));
+}
 
 function isConnecting(state: string): boolean {
   return /connect|auth|establish/.test(state);
