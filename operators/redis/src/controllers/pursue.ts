@@ -164,7 +164,7 @@ class Pursuit<Request, Goal> {
         waitName = '';
         look = FIRST_LOOK_MS;
         // Long work runs on by itself; anything else is looked at right away.
-        if (this.#running.size > 0) await this.#pause(plan.wakeAt ?? clock.now() + LAST_LOOK_MS);
+        if (this.#running.size > 0) await this.#pause(plan.wakeAt ?? clock.now() + LAST_LOOK_MS, plan.complete);
         else await this.#pause(clock.now() + this.#attempts.pauseMs);
         continue;
       }
@@ -183,7 +183,8 @@ class Pursuit<Request, Goal> {
         return this.#stopped('WAIT_LIMIT', `waited ${Math.round(limit / 1000)} s for: ${what}`, waiting);
       }
       const until = Math.min(plan.wakeAt ?? Number.POSITIVE_INFINITY, clock.now() + look);
-      await this.#pause(this.#running.size > 0 ? clock.now() + LAST_LOOK_MS : Math.max(until, clock.now() + 1));
+      if (this.#running.size > 0) await this.#pause(clock.now() + LAST_LOOK_MS, plan.complete);
+      else await this.#pause(Math.max(until, clock.now() + 1));
       look = Math.min(look * 1.5, LAST_LOOK_MS);
     }
   }
@@ -293,14 +294,19 @@ class Pursuit<Request, Goal> {
     return undefined;
   }
 
-  /** Sleeps until a moment, or until some running work ends; shows its progress meanwhile. */
-  async #pause(until: number): Promise<void> {
+  /** Sleeps until a moment, or until running work ends (some of it, or all); shows its progress meanwhile. */
+  async #pause(until: number, forAll = false): Promise<void> {
     const { clock } = this.#environment.ports;
     const waking = new AbortController();
+    const ended = () => {
+      const outcomes = [...this.#running.values()].map(({ outcome }) => outcome !== undefined);
+      return forAll ? outcomes.every(Boolean) && outcomes.length > 0 : outcomes.includes(true);
+    };
     const stop = () => waking.abort();
-    this.#wake = stop;
+    this.#wake = () => {
+      if (ended()) stop();
+    };
     this.#environment.signal.addEventListener('abort', stop, { once: true });
-    const ended = () => [...this.#running.values()].some((running) => running.outcome);
     while (!waking.signal.aborted && !ended() && !this.#environment.signal.aborted && clock.now() < until) {
       const slice = this.#running.size > 0 ? Math.min(PROGRESS_MS, until - clock.now()) : until - clock.now();
       await clock.sleep(slice, waking.signal).catch(() => undefined); // woken, not failed

@@ -250,6 +250,44 @@ test('long work runs on behind its handle, shows progress, and is not started tw
   assert.ok(events.some((event) => event.event === 'progress'));
 });
 
+test('when all that is left to do runs, the end of one is no reason to look; of the last it is', async () => {
+  const looks = async (complete: boolean) => {
+    const world = new Set<string>();
+    let count = 0;
+    // Nobody is woken but by an end.
+    const clock: Clock = {
+      now: () => 0,
+      sleep: (_ms, signal) =>
+        new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error))),
+    };
+    const turns = async (count: number): Promise<void> => {
+      for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const environment = environmentWith(
+      async (command) => {
+        const name = command.node.id;
+        const settled = turns(name === 'quick' ? 5 : 50).then((): Outcome => {
+          world.add(name);
+          return done;
+        });
+        return { progress: () => undefined, settled };
+      },
+      { report: ({ event }) => void (count += event === 'observed' ? 1 : 0) },
+    );
+    const operation = bumping(world);
+    const plan: typeof operation.plan = (...args) => ({ ...operation.plan(...args), complete });
+    const timed = { ...environment, ports: { ...environment.ports, clock } };
+    const result = await runOperation({ ...operation, plan }, { wanted: ['quick', 'slow'] }, timed, {
+      ...yes,
+      anyPlan: true,
+    });
+    assert.equal(result.status, 'reached');
+    return count;
+  };
+  assert.equal(await looks(false), 3);
+  assert.equal(await looks(true), 2);
+});
+
 test('an interrupt aborts the running work and waits for its end', async () => {
   const stop = new AbortController();
   let ended = false;

@@ -165,7 +165,9 @@ export function memoryOf(fields: Readonly<Record<string, string>>): MemoryInfo {
 /** `db0:keys=12,expires=0,…` lines of INFO. Databases without keys are not listed by servers, and not here. */
 export function keyspaceOf(fields: Readonly<Record<string, string>>): Record<number, number> {
   const keyspace: Record<number, number> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name in fields) {
+    if (!name.startsWith('db')) continue; // of hundreds of fields, one or two
+    const value = fields[name] ?? '';
     const database = /^db(\d+)$/.exec(name)?.[1];
     const keys = /(?:^|,)keys=(\d+)/.exec(value)?.[1];
     if (database !== undefined && keys !== undefined && Number(keys) > 0) keyspace[Number(database)] = Number(keys);

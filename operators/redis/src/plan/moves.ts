@@ -80,7 +80,8 @@ export function planMoves(
     if (carried.length > 0) return { commands: carried, wakeAt: now + LOOK_AGAIN_MS };
     return reached;
   }
-  return { commands, wakeAt: now + LOOK_AGAIN_MS, ...(waiting.length > 0 ? { waitingFor: waiting } : {}) };
+  const complete = waiting.length === running.length && commands.length + running.length === work.pairs.length;
+  return { commands, wakeAt: now + LOOK_AGAIN_MS, complete, ...(waiting.length > 0 ? { waitingFor: waiting } : {}) };
 }
 
 function goalSlots(goal: MoveGoal): SlotRanges {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** JSON with sorted keys: equal values give equal text. Undefined members are left out, as in JSON. */
 export function canonicalJson(value: unknown): string {
@@ -19,5 +19,5 @@ export function digest(value: unknown): string {
 
 /** The same for a value whose canonical text is known. */
 export function digestOf(canonical: string): string {
-  return `v1-${createHash('sha256').update(canonical).digest('hex').slice(0, 16)}`;
+  return `v1-${hash('sha256', canonical, 'hex').slice(0, 16)}`;
 }

@@ -1,7 +1,9 @@
 /** The health answers over HTTP: on loopback, unless told otherwise. */
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { answerHealth, type HealthSource } from './health.ts';
+
+// An import would look at all that the module exports, and so load Node's fetch, which nobody here uses.
+const { createServer } = process.getBuiltinModule('node:http');
 
 export interface ServeOptions {
   /** Default 127.0.0.1. In a pod, probes come from outside: then its own address. Danger: whoever reaches it reads all metrics. */

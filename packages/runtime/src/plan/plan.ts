@@ -25,6 +25,8 @@ export interface Plan<C extends Command = Command> {
   readonly waitingFor?: readonly Waiting[];
   /** Look again at this time (ms, the clock given as `now`) even if nothing is reported. */
   readonly wakeAt?: number;
+  /** All that is left to do is among the commands or in flight: that one of several ends is no reason to look again. */
+  readonly complete?: boolean;
   readonly refused?: readonly Refusal[];
 }
 
