@@ -12,6 +12,7 @@ import { isLong } from './length.ts';
 import { cannotGoOn, type Migration, Tally } from './migration.ts';
 import { moveRedisAtomically } from './redis-atomic.ts';
 import { endMarks, tellOwner } from './setslot.ts';
+import { Standing } from './standing.ts';
 import { type Survey, survey } from './survey.ts';
 import { moveWindowed } from './windowed.ts';
 
@@ -19,6 +20,7 @@ import { moveWindowed } from './windowed.ts';
 const WAITING_LANES = 16;
 
 export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (command, context, signal) => {
+  const began = context.clock.now();
   const [surveyed, source, target] = await Promise.all([
     survey(command, context),
     observeNode(context.redis, context, command.source.endpoint, {}),
@@ -29,13 +31,15 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
   const engine = chooseEngine(command, source, target, surveyed);
   const tally = new Tally(total);
   tally.slots = countSlots(surveyed.done);
+  const nodeTimeoutMs = sharedNodeTimeoutMs(source, target);
   const migration: Migration = {
     command,
     context,
     signal,
     tally,
     targetSeenBySource: addressSeenBy(command.source, surveyed.source, command.target),
-    nodeTimeoutMs: sharedNodeTimeoutMs(source, target),
+    nodeTimeoutMs,
+    standing: new Standing(command, context, nodeTimeoutMs, began),
     setslotLanes: [source, target].some(waitsForReplicas) && hasReplicas(command, surveyed) ? WAITING_LANES : 1,
   };
   const settled = move(migration, engine, surveyed, source).then(

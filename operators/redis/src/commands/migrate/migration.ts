@@ -4,6 +4,7 @@ import type { MigrateSlots } from '../../api/commands.ts';
 import { formatSlots, rangesOf } from '../../api/slots.ts';
 import type { Endpoint } from '../../api/view.ts';
 import type { RedisContext } from '../context.ts';
+import type { Standing } from './standing.ts';
 
 export interface Migration {
   readonly command: MigrateSlots;
@@ -15,6 +16,8 @@ export interface Migration {
   readonly targetSeenBySource: Endpoint;
   /** The shorter cluster-node-timeout of the two: a server that is blocked longer than this is failed over. */
   readonly nodeTimeoutMs: number;
+  /** Asked before slots change hands. */
+  readonly standing: Standing;
   /** How many connections share the SETSLOTs: one keeps them in one write, several let them wait for replicas together. */
   readonly setslotLanes: number;
 }

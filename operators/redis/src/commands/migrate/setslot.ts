@@ -143,6 +143,7 @@ async function assign(
   const waits = new Waits(migration);
   let left = slots;
   for (;;) {
+    if (node === target) await migration.standing.prove(left);
     const refused = await sendAll(migration, node, left, ['NODE', target.id]);
     const [first] = refused;
     if (!first) return;

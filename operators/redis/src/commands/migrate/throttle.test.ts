@@ -4,6 +4,7 @@ import type { MigrateSlots } from '../../api/commands.ts';
 import type { RedisPort } from '../../api/port.ts';
 import { redisContext } from '../context.ts';
 import { type Migration, Tally } from './migration.ts';
+import { Standing } from './standing.ts';
 import { pacingFor } from './throttle.ts';
 
 /** Time that passes only when somebody sleeps or a MIGRATE takes its time. */
@@ -28,9 +29,11 @@ class Stage {
     };
     const node = (id: string) => ({ id, endpoint: { host: id, port: 1 } });
     const command = { source: node('source'), target: node('target'), pace: 'gentle' } as MigrateSlots;
+    const context = redisContext(redis, { clock, random: { next: () => 0.5 } });
     return {
       command,
-      context: redisContext(redis, { clock, random: { next: () => 0.5 } }),
+      context,
+      standing: new Standing(command, context, 5000, 0),
       signal: new AbortController().signal,
       tally: new Tally(1),
       targetSeenBySource: command.target.endpoint,

@@ -57,6 +57,44 @@ describe('the windowed engine', () => {
     ]);
   });
 
+  it('proves again that the slots are the source’s when a failover can have happened meanwhile', async () => {
+    type Hears = { readonly once?: (cluster: TestCluster) => void; readonly targetSees?: string };
+    const ends = async ({ once, targetSees = 'master' }: Hears) => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      cluster.fill(0, 4, 3);
+      let paused = false;
+      const watched = cluster.watched((label) => {
+        if (label !== 'MIGRATE' || paused) return;
+        paused = true;
+        void cluster.clock.sleep(2_600);
+        once?.(cluster);
+      });
+      const port: typeof watched = {
+        ...watched,
+        async call(endpoint, args, options) {
+          const reply = await watched.call(endpoint, args, options);
+          const isTable = endpoint.port === 7004 && args.join(' ') === 'CLUSTER NODES' && paused;
+          const line = new RegExp(`^(${cluster.ref(0).id} \\S+ )master`, 'm');
+          return isTable ? String(reply).replace(line, `$1${targetSees}`) : reply;
+        },
+      };
+      const outcome = await cluster.migrate(cluster.command('4'), { port });
+      assert.equal(paused, true);
+      return { text: outcome.status === 'stale' ? outcome.message : outcome.status, taken: cluster.owns(3, 4) };
+    };
+    // The bystander hears of an heir; neither the source nor the target, which is importing, does.
+    const once = (cluster: TestCluster) => void cluster.call(1, 'CLUSTER', 'SETSLOT', '4', 'NODE', cluster.ref(2).id);
+    const heir = await ends({ once });
+    assert.match(heir.text, /7002 knows \w+ as owner of slots 4$/);
+    assert.equal(heir.taken, false);
+    for (const targetSees of ['master,fail', 'slave']) {
+      const gone = await ends({ targetSees });
+      assert.match(gone.text, /no longer takes \w+ at 127.0.0.1:7001 for a living primary/);
+      assert.equal(gone.taken, false);
+    }
+    assert.deepEqual(await ends({}), { text: 'done', taken: true });
+  });
+
   it('takes keys along that clients add while a slot is being emptied', async () => {
     const cluster = new TestCluster();
     cluster.fill(0, 8, 5);
