@@ -59,6 +59,7 @@ const thirdParty: Readonly<Record<string, readonly string[]>> = {
   '@redis/client': ['operators/redis/src/client', 'rig', 'bench', 'proofs'],
   'fast-check': ['tests'],
   re2js: ['packages/embedded/src/format'],
+  undici: ['packages/kube/src/transport'],
   yaml: ['packages/kube/src/kubeconfig'],
 };
 

@@ -1,5 +1,6 @@
 /** Who races: the command line tools of the servers, and we. Each moves 4,096 slots to the fourth node. */
 import { type Program, redisCli, runProgram, valkeyCli } from '@reeve/rig';
+import { serversAlone } from './alone.ts';
 import { Child } from './child.ts';
 import type { OurAnswer, OurOrder } from './ours.ts';
 import type { Stage } from './stage.ts';
@@ -10,11 +11,8 @@ export interface Racer {
   readonly name: string;
   /** The only dataset where it is to be seen: there are enough keys in a slot for it to differ. */
   readonly onlyOn?: string;
-  /**
-   * What a bar is about is near the noise of a machine, its clients' latency or a time below a second: it runs in all
-   * rounds, others in the first three.
-   */
-  readonly isNearNoise?: boolean;
+  /** Rounds: the first three where times differ by factors; all where a bar is about the clients' latency, which is near the noise of a machine; twice as many where it is about a time below a second. */
+  readonly rounds?: 'few' | 'all' | 'double';
   /** Milliseconds from the start of the work to its end. `begin` is called right before. */
   race(stage: Stage, begin: () => Promise<void>): Promise<number>;
 }
@@ -59,11 +57,11 @@ export function reeve(pace: 'gentle' | 'fast'): Racer {
 export async function redisRacers(): Promise<readonly Racer[]> {
   const cli = await redisCli();
   return [
-    { ...commandLine(cli, 'redis-cli'), isNearNoise: true },
+    { ...commandLine(cli, 'redis-cli'), rounds: 'all' },
     { ...commandLine(cli, 'redis-cli p=100', '--cluster-pipeline', '100'), onlyOn: '1M' },
     { ...commandLine(cli, 'redis-cli p=300', '--cluster-pipeline', '300'), onlyOn: '1M' },
     { ...commandLine(cli, 'redis-cli p=1000', '--cluster-pipeline', '1000'), onlyOn: '1M' },
-    { ...reeve('gentle'), isNearNoise: true },
+    { ...reeve('gentle'), rounds: 'all' },
     reeve('fast'),
   ];
 }
@@ -71,8 +69,12 @@ export async function redisRacers(): Promise<readonly Racer[]> {
 /** Where valkey-cli cannot be had, redis-cli stands in for its default; its atomic mode then has no row, and the bar fails. */
 export async function valkeyRacers(): Promise<readonly Racer[]> {
   const cli = await valkeyCli();
-  const known = cli
-    ? [commandLine(cli, 'valkey-cli'), commandLine(cli, 'valkey-cli atomic', '--cluster-use-atomic-slot-migration')]
-    : [commandLine(await redisCli(), 'redis-cli')];
-  return [...known, reeve('gentle'), reeve('fast')].map((racer) => ({ ...racer, isNearNoise: true }));
+  const atomic = cli && commandLine(cli, 'valkey-cli atomic', '--cluster-use-atomic-slot-migration');
+  return [
+    { ...(cli ? commandLine(cli, 'valkey-cli') : commandLine(await redisCli(), 'redis-cli')), rounds: 'all' },
+    ...(atomic ? [{ ...atomic, rounds: 'double' as const }] : []),
+    { ...reeve('gentle'), rounds: 'all' },
+    { ...reeve('fast'), rounds: 'double' },
+    { ...serversAlone, rounds: 'double' },
+  ];
 }

@@ -22,7 +22,8 @@ export interface Stage {
   readonly newcomer: string;
 }
 
-const THIRDS: readonly (readonly [number, number])[] = [
+/** The slots of the first three nodes. */
+export const THIRDS: readonly (readonly [number, number])[] = [
   [0, 5460],
   [5461, 10922],
   [10923, 16383],

@@ -1,13 +1,16 @@
 /** HTTP/1.1 with keep-alive: requests share a bounded pool, streams have a connection each. */
-import type { Agent as HttpAgent, IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { createRequire } from 'node:module';
+import type { Pool } from 'undici';
 import type { TlsMaterial } from '../auth/access.ts';
-import { chunksOf } from './chunks.ts';
+import { Answer } from './answer.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
 
-// An import would look at all that the module exports, and so load Node's fetch, which nobody here uses.
-const http = process.getBuiltinModule('node:http');
+/**
+ * Loaded with the first request: a program that serves, or never leaves its process, does without. And only the pool: all
+ * of the library is five times as many files, most of them for `fetch`.
+ */
+const load = createRequire(import.meta.url);
 
 export interface Http1Options {
   /** Connections for requests; more requests wait. Default 16. Streams are not counted. */
@@ -18,11 +21,12 @@ export interface Http1Options {
 const IDLE_MS = 60_000;
 /** The first TCP keep-alive probe; the only thing that notices a vanished peer of a silent stream here. */
 const PROBE_MS = 30_000;
+const CONNECT_MS = 30_000;
 
-interface Agents {
+interface Pools {
   readonly tls: TlsMaterial;
-  readonly requests: HttpAgent;
-  readonly streams: HttpAgent;
+  readonly requests: Pool;
+  readonly streams: Pool;
 }
 
 export function http1Wire(server: URL, options: Http1Options = {}): Wire {
@@ -31,14 +35,13 @@ export function http1Wire(server: URL, options: Http1Options = {}): Wire {
 
 class Http1Wire implements Wire {
   readonly #server: URL;
-  readonly #address: { readonly hostname: string; readonly port: string };
   readonly #maxSockets: number;
-  /** The last is the current one; others still have something under way. */
-  #agents: Agents[] = [];
+  #current: Pools | undefined;
+  /** With certificates of before: what is under way ends in peace. */
+  readonly #retired = new Set<Pools>();
 
   constructor(server: URL, options: Http1Options) {
     this.#server = server;
-    this.#address = { hostname: server.hostname.replace(/^\[|\]$/g, ''), port: server.port };
     this.#maxSockets = options.maxSockets ?? 16;
   }
 
@@ -46,107 +49,66 @@ class Http1Wire implements Wire {
     try {
       return await this.#once(request, tls);
     } catch (error) {
-      // The server closed a kept connection as we used it. Reading again is harmless, and then the socket is new.
-      if (!(error instanceof ReusedSocketError)) throw error;
-      if (request.method === 'GET' && !request.signal?.aborted) return this.#once(request, tls).catch(unwrap);
-      throw error.meaning;
+      // As a rule the server closed a kept connection as we used it. Reading again is harmless; writing may not be.
+      const isLost = LOST.has((error as NodeJS.ErrnoException).code ?? '');
+      if (isLost && request.method === 'GET' && !request.signal?.aborted) {
+        return this.#once(request, tls).catch((again: unknown) => this.#fail(again, request));
+      }
+      return this.#fail(error, request);
     }
   }
 
   close(): void {
-    for (const { requests, streams } of this.#agents) {
-      requests.destroy();
-      streams.destroy();
+    for (const { requests, streams } of [...this.#retired, ...(this.#current ? [this.#current] : [])]) {
+      void requests.destroy();
+      void streams.destroy();
     }
-    this.#agents = [];
+    this.#current = undefined;
   }
 
   #once(request: TransportRequest, tls: TlsMaterial): Promise<TransportResponse> {
-    const { signal } = request;
+    const { signal, method, body } = request;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const agents = this.#agentsFor(tls);
-    const server = this.#server;
-    return new Promise((resolve, reject) => {
-      const outgoing = (server.protocol === 'https:' ? httpsRequest : http.request)({
-        ...this.#address,
-        method: request.method,
-        path: pathOn(server, request.path),
-        headers: agentHeaders(request),
-        agent: request.streaming ? agents.streams : agents.requests,
-        ...(signal ? { signal } : {}),
-      });
-      outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        const meaning = networkError(error, server, signal);
-        const reused = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-        reject(reused && !signal?.aborted ? new ReusedSocketError(meaning) : meaning);
-      });
-      outgoing.on('response', (incoming: IncomingMessage) => {
-        resolve({
-          status: incoming.statusCode ?? 0,
-          headers: flat(incoming.headers),
-          body: chunksOf(incoming, () => incoming.complete, server, request),
-        });
-      });
-      outgoing.end(request.body);
-    });
-  }
-
-  #agentsFor(tls: TlsMaterial): Agents {
-    const current = this.#agents.at(-1);
-    if (current?.tls === tls) return current;
-    // Certificates changed: what is under way ends in peace, no connection is used again.
-    for (const { requests, streams } of this.#agents) {
-      retire(requests);
-      retire(streams);
-    }
-    const secure = this.#server.protocol === 'https:';
-    const make = (maxSockets: number): HttpAgent => {
-      const common = {
-        keepAlive: true,
-        keepAliveMsecs: PROBE_MS,
-        maxSockets,
-        timeout: IDLE_MS,
-        scheduling: 'lifo' as const,
-      };
-      const agent = secure ? new HttpsAgent({ ...common, ...tlsOptions(this.#server, tls) }) : new http.Agent(common);
-      // All its connections are alike. Node would name them by all that could differ, certificates and keys included, for each request.
-      agent.getName = () => this.#server.host;
-      return agent;
+    const { requests, streams } = this.#poolsFor(tls);
+    const answer = new Answer(this.#server, request);
+    const asked = {
+      method,
+      path: pathOn(this.#server, request.path),
+      headers: agentHeaders(request),
+      body: body ?? null,
     };
-    const fresh = { tls, requests: make(this.#maxSockets), streams: make(Number.POSITIVE_INFINITY) };
-    this.#agents = [...this.#agents.filter(({ requests, streams }) => isBusy(requests) || isBusy(streams)), fresh];
-    return fresh;
+    (request.streaming ? streams : requests).dispatch(asked, answer);
+    return answer.response;
+  }
+
+  #fail(error: unknown, { signal }: TransportRequest): never {
+    throw networkError(error, this.#server, signal);
+  }
+
+  #poolsFor(tls: TlsMaterial): Pools {
+    if (this.#current?.tls === tls) return this.#current;
+    if (this.#current) this.#retire(this.#current);
+    const Pool = load('undici/lib/dispatcher/pool') as typeof import('undici').Pool;
+    const make = (connections: number | null): Pool =>
+      new Pool(this.#server.origin, {
+        connections,
+        allowH2: false,
+        keepAliveTimeout: IDLE_MS,
+        // Who asks says how long he waits.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        connect: { ...tlsOptions(this.#server, tls), timeout: CONNECT_MS, keepAliveInitialDelay: PROBE_MS },
+      });
+    this.#current = { tls, requests: make(this.#maxSockets), streams: make(null) };
+    return this.#current;
+  }
+
+  #retire(pools: Pools): void {
+    this.#retired.add(pools);
+    const ended = () => this.#retired.delete(pools);
+    // It rejects when it is destroyed meanwhile, which ends it, too.
+    Promise.all([pools.requests.close(), pools.streams.close()]).then(ended, ended);
   }
 }
 
-class ReusedSocketError extends Error {
-  readonly meaning: unknown;
-  constructor(meaning: unknown) {
-    super('a kept connection was closed');
-    this.meaning = meaning;
-  }
-}
-
-function unwrap(error: unknown): never {
-  throw error instanceof ReusedSocketError ? error.meaning : error;
-}
-
-function retire(agent: HttpAgent): void {
-  // Node's types lack the switch; its agent looks at it whenever a socket becomes free.
-  (agent as HttpAgent & { keepAlive: boolean }).keepAlive = false;
-  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
-}
-
-const isBusy = (agent: HttpAgent): boolean =>
-  Object.keys(agent.sockets).length > 0 || Object.keys(agent.requests).length > 0;
-
-export function flat(
-  headers: Readonly<Record<string, string | readonly string[] | number | undefined>>,
-): Record<string, string | undefined> {
-  const all: Record<string, string | undefined> = {};
-  for (const name in headers) {
-    const value = headers[name];
-    if (!name.startsWith(':')) all[name] = Array.isArray(value) ? value.join(', ') : value?.toString();
-  }
-  return all;
-}
+const LOST = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);

@@ -6,10 +6,9 @@ import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
 import type { Clock } from '../ports/ports.ts';
 import { chunksOf } from './chunks.ts';
-import { flat } from './http1.ts';
 import type { Http2Options } from './http2.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
-import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
+import { agentHeaders, flat, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
 
 export interface Session extends Pick<Wire, 'close'> {
   readonly tls: TlsMaterial;

@@ -11,7 +11,9 @@ export interface Wire {
   close(): void;
 }
 
-export function tlsOptions(server: URL, tls: TlsMaterial): ConnectionOptions {
+type TlsOptions = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+
+export function tlsOptions(server: URL, tls: TlsMaterial): TlsOptions {
   const host = server.hostname.replace(/^\[|\]$/g, '');
   // A name that is an address must not be sent (RFC 6066); Node checks the certificate against the host then.
   const isAddress = /^[\d.]+$|:/.test(host);
@@ -39,6 +41,17 @@ export function agentHeaders(request: TransportRequest): Record<string, string |
   return headers;
 }
 
+export function flat(
+  headers: Readonly<Record<string, string | readonly string[] | number | undefined>>,
+): Record<string, string | undefined> {
+  const all: Record<string, string | undefined> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (!name.startsWith(':')) all[name] = Array.isArray(value) ? value.join(', ') : value?.toString();
+  }
+  return all;
+}
+
 const NEVER_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -46,6 +59,7 @@ const NEVER_SENT = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
   'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
   'ERR_HTTP2_GOAWAY_SESSION',
   'ERR_HTTP2_INVALID_SESSION',
 ]);
