@@ -2,7 +2,7 @@
  * What the servers need by themselves for an atomic migration: one command to each source, all at once, and somebody who
  * asks until it is done. Nobody who wants the same of them can be faster, and who is how near is seen.
  */
-import { SLOTS, type Racer } from './racers.ts';
+import { type Racer, SLOTS } from './racer.ts';
 import { type Stage, THIRDS } from './stage.ts';
 import { Wire } from './wire.ts';
 

@@ -3,7 +3,7 @@ import type { Product } from '@reeve/rig';
 import { serverCheck } from '@reeve/rig';
 import { Child } from './child.ts';
 import type { LoadOptions, LoadReport, VerifyReport } from './load-client.ts';
-import { type Racer, SLOTS } from './racers.ts';
+import { type Racer, SLOTS } from './racer.ts';
 import { type Dataset, prepare, slotsMoved } from './stage.ts';
 
 export interface Race {
