@@ -17,6 +17,7 @@ export class Answer implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Ar
   readonly response: Promise<TransportResponse>;
   readonly #server: URL;
   readonly #request: TransportRequest;
+  readonly #onEnd: (() => void) | undefined;
   readonly #onAbort = (): void => this.#abort();
   #resolve!: (response: TransportResponse) => void;
   #reject!: (error: unknown) => void;
@@ -28,9 +29,11 @@ export class Answer implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Ar
   #end: { readonly error?: unknown } | undefined;
   #isLeft = false;
 
-  constructor(server: URL, request: TransportRequest) {
+  /** `onEnd`: nothing more comes, or nobody wants it. */
+  constructor(server: URL, request: TransportRequest, onEnd?: () => void) {
     this.#server = server;
     this.#request = request;
+    this.#onEnd = onEnd;
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -107,12 +110,14 @@ export class Answer implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Ar
   #abort(): void {
     const reason = this.#request.signal?.reason as Error;
     this.#reject(reason);
-    this.#controller?.abort(reason);
+    if (this.#controller) this.#controller.abort(reason);
+    else this.#onEnd?.();
   }
 
   #ended(end: { readonly error?: unknown }): void {
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     this.#end = end;
+    this.#onEnd?.();
     this.#wake?.();
   }
 

@@ -1,14 +1,14 @@
 /** HTTP/1.1 with keep-alive: requests share a bounded pool, streams have a connection each. */
 import { createRequire } from 'node:module';
-import type { Pool } from 'undici';
+import type { Client, Pool } from 'undici';
 import type { TlsMaterial } from '../auth/access.ts';
 import { Answer } from './answer.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
 
 /**
- * Loaded with the first request: a program that serves, or never leaves its process, does without. And only the pool: all
- * of the library is five times as many files, most of them for `fetch`.
+ * Loaded with the first request: a program that serves, or never leaves its process, does without. And only what
+ * is used: all of the library is five times as many files, most of them for `fetch`.
  */
 const load = createRequire(import.meta.url);
 
@@ -23,10 +23,10 @@ const IDLE_MS = 60_000;
 const PROBE_MS = 30_000;
 const CONNECT_MS = 30_000;
 
-interface Pools {
+interface Current {
   readonly tls: TlsMaterial;
   readonly requests: Pool;
-  readonly streams: Pool;
+  stream(): Client;
 }
 
 export function http1Wire(server: URL, options: Http1Options = {}): Wire {
@@ -36,9 +36,10 @@ export function http1Wire(server: URL, options: Http1Options = {}): Wire {
 class Http1Wire implements Wire {
   readonly #server: URL;
   readonly #maxSockets: number;
-  #current: Pools | undefined;
+  #current: Current | undefined;
   /** With certificates of before: what is under way ends in peace. */
-  readonly #retired = new Set<Pools>();
+  readonly #retired = new Set<Pool>();
+  readonly #streams = new Set<Client>();
 
   constructor(server: URL, options: Http1Options) {
     this.#server = server;
@@ -59,25 +60,29 @@ class Http1Wire implements Wire {
   }
 
   close(): void {
-    for (const { requests, streams } of [...this.#retired, ...(this.#current ? [this.#current] : [])]) {
-      void requests.destroy();
-      void streams.destroy();
-    }
+    const requests = this.#current ? [this.#current.requests] : [];
+    for (const open of [...this.#streams, ...this.#retired, ...requests]) void open.destroy();
     this.#current = undefined;
   }
 
   #once(request: TransportRequest, tls: TlsMaterial): Promise<TransportResponse> {
     const { signal, method, body } = request;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const { requests, streams } = this.#poolsFor(tls);
-    const answer = new Answer(this.#server, request);
-    const asked = {
-      method,
-      path: pathOn(this.#server, request.path),
-      headers: agentHeaders(request),
-      body: body ?? null,
-    };
-    (request.streaming ? streams : requests).dispatch(asked, answer);
+    const current = this.#currentFor(tls);
+    const headers = agentHeaders(request);
+    const asked = { method, path: pathOn(this.#server, request.path), headers, body: body ?? null };
+    if (!request.streaming) {
+      const answer = new Answer(this.#server, request);
+      current.requests.dispatch(asked, answer);
+      return answer.response;
+    }
+    const stream = current.stream();
+    this.#streams.add(stream);
+    const answer = new Answer(this.#server, request, () => {
+      this.#streams.delete(stream);
+      void stream.destroy();
+    });
+    stream.dispatch(asked, answer);
     return answer.response;
   }
 
@@ -85,29 +90,30 @@ class Http1Wire implements Wire {
     throw networkError(error, this.#server, signal);
   }
 
-  #poolsFor(tls: TlsMaterial): Pools {
+  #currentFor(tls: TlsMaterial): Current {
     if (this.#current?.tls === tls) return this.#current;
-    if (this.#current) this.#retire(this.#current);
+    if (this.#current) this.#retire(this.#current.requests);
     const Pool = load('undici/lib/dispatcher/pool') as typeof import('undici').Pool;
-    const make = (connections: number | null): Pool =>
-      new Pool(this.#server.origin, {
-        connections,
-        allowH2: false,
-        keepAliveTimeout: IDLE_MS,
-        // Who asks says how long he waits.
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        connect: { ...tlsOptions(this.#server, tls), timeout: CONNECT_MS, keepAliveInitialDelay: PROBE_MS },
-      });
-    this.#current = { tls, requests: make(this.#maxSockets), streams: make(null) };
+    const Client = load('undici/lib/dispatcher/client') as typeof import('undici').Client;
+    const { origin } = this.#server;
+    const options = {
+      allowH2: false,
+      keepAliveTimeout: IDLE_MS,
+      // Who asks says how long he waits.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { ...tlsOptions(this.#server, tls), timeout: CONNECT_MS, keepAliveInitialDelay: PROBE_MS },
+    };
+    const requests = new Pool(origin, { ...options, connections: this.#maxSockets });
+    this.#current = { tls, requests, stream: () => new Client(origin, options) };
     return this.#current;
   }
 
-  #retire(pools: Pools): void {
-    this.#retired.add(pools);
-    const ended = () => this.#retired.delete(pools);
+  #retire(requests: Pool): void {
+    this.#retired.add(requests);
+    const ended = () => this.#retired.delete(requests);
     // It rejects when it is destroyed meanwhile, which ends it, too.
-    Promise.all([pools.requests.close(), pools.streams.close()]).then(ended, ended);
+    requests.close().then(ended, ended);
   }
 }
 
