@@ -93,6 +93,21 @@ describe('collect-keys', () => {
     assert.equal(cluster.held(0).get(keyIn(SLOT, 0)), 'value 0');
   });
 
+  it('gives no more keys to an owner that may have been failed over', async () => {
+    const cluster = astray([600_000, 600_000], { nodeTimeoutMs: 5_000 });
+    const owner = new RegExp(`^(${cluster.ref(0).id} \\S+ )master`, 'm');
+    const port = cluster.interrupted(2_600, (table, of) =>
+      of === 7002 ? table.replace(owner, '$1master,fail') : table,
+    );
+    const outcome = await collect(cluster, port);
+    assert.match(
+      outcome.status === 'stale' ? outcome.message : outcome.status,
+      /does not take \w+ for a living primary/,
+    );
+    assert.deepEqual([cluster.held(0).size, cluster.held(1).size], [1, 1]);
+    assert.deepEqual(cluster.open(), []);
+  });
+
   it('does not pretend to have moved keys of other databases', async () => {
     const cluster = astray([10], { flavour: 'valkey9', databases: 4 });
     cluster.servers[1]?.databases[2]?.set(keyIn(SLOT, 9), entryWith('in another database'));

@@ -11,6 +11,7 @@ import { background, handlerFor, namedSlots, nameOf, type NodeTable, StaleEviden
 import { addressSeenBy, sharedNodeTimeoutMs } from './migrate/between.ts';
 import { largestSafeKey, type SizedKey } from './migrate/big-keys.ts';
 import { formatBytes } from './migrate/migration.ts';
+import { Standing } from './migrate/standing.ts';
 
 const COUNT_TIMEOUT_MS = 5_000;
 /** Keys shown in a message. */
@@ -98,6 +99,7 @@ async function keysElsewhere(
 /** Brings the keys of slots to their owner, slot after slot, behind a handle. */
 export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async (command, context, signal) => {
   const slots = namedSlots(command.slots);
+  const began = context.clock.now();
   const [from, owner] = await Promise.all([tableOf(context, command.from), tableOf(context, command.owner)]);
   proveRoles(command, from, owner, slots);
   if (countSlots(slots) === 0) return done;
@@ -107,12 +109,15 @@ export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async 
   ]);
   const elsewhere = await keysElsewhere(context, command, fromReport, slots);
   if (elsewhere) return elsewhere;
+  const nodeTimeoutMs = sharedNodeTimeoutMs(fromReport, ownerReport);
+  const sides = { source: command.from, target: command.owner, others: [] };
   const collection: Collection = {
     context,
     from: command.from,
     owner: command.owner,
     ownerSeenByFrom: addressSeenBy(command.from, from, command.owner),
-    nodeTimeoutMs: sharedNodeTimeoutMs(fromReport, ownerReport),
+    nodeTimeoutMs,
+    standing: new Standing(sides, context, nodeTimeoutMs, began),
     signal,
   };
   return background((report) => collect(collection, [...slotsOf(slots)], report));

@@ -8,6 +8,7 @@ import { ask, nameOf } from './evidence.ts';
 import { batches, CALL_MARGIN_MS, stepTimeoutMs } from './migrate/batches.ts';
 import { largestSafeKey, type SizedKey } from './migrate/big-keys.ts';
 import { causeOf, explain } from './migrate/migrate-errors.ts';
+import type { Standing } from './migrate/standing.ts';
 
 /** One MIGRATE at a time, each of these at most: mending is no hurry, and clients of both servers wait meanwhile. */
 const BATCH = { keys: 100, bytes: 500_000 };
@@ -22,6 +23,8 @@ export interface Collection {
   readonly ownerSeenByFrom: Endpoint;
   /** The shorter one of the two: a server that is blocked longer than this is failed over. */
   readonly nodeTimeoutMs: number;
+  /** Asked before keys leave. */
+  readonly standing: Standing;
   readonly signal: AbortSignal;
 }
 
@@ -71,7 +74,7 @@ async function empty(collection: Collection, slot: number): Promise<SlotResult> 
     const there = await Promise.all(movable.map(({ key }) => ask(context, owner, ['EXISTS', key], { lane: 'bulk' })));
     const missing = movable.filter((_one, index) => there[index] === 0);
     if (missing.length > 0) {
-      const gone = await moveAll(collection, missing);
+      const gone = await moveAll(collection, slot, missing);
       moved += gone;
       fruitless = gone > 0 ? 0 : fruitless + 1;
       if (fruitless > MOST_FRUITLESS)
@@ -83,6 +86,7 @@ async function empty(collection: Collection, slot: number): Promise<SlotResult> 
       if (comparison === 'different') conflicts.set(nameIn(key), key);
       if (comparison !== 'same') continue;
       // Our copy goes, not the owner's: a client may have written to the owner since it was compared.
+      await collection.standing.prove([slot]);
       await whileImporting(collection, ['DEL', key]);
       dropped++;
     }
@@ -117,10 +121,11 @@ async function withSizes(collection: Collection, keys: readonly Buffer[]): Promi
 }
 
 /** How many left. */
-async function moveAll(collection: Collection, keys: readonly SizedKey[]): Promise<number> {
+async function moveAll(collection: Collection, slot: number, keys: readonly SizedKey[]): Promise<number> {
   let gone = 0;
   for (const batch of batches(keys, 'gentle', () => BATCH)) {
     if (collection.signal.aborted) break;
+    await collection.standing.prove([slot]);
     gone += await move(collection, batch);
   }
   return gone;

@@ -165,6 +165,27 @@ export class TestCluster {
     return modelPort(this.model, schedule);
   }
 
+  /**
+   * A port by which the first MIGRATE takes so long that a failover can happen meanwhile. After it `retold` says what
+   * is in the table of the node at that port: news that reach some nodes, and others not yet.
+   */
+  interrupted(ms: number, retold: (table: string, port: number) => string): RedisPort {
+    let isOver = false;
+    const port = this.watched((label) => {
+      if (label !== 'MIGRATE' || isOver) return;
+      isOver = true;
+      this.#now += ms;
+    });
+    return {
+      ...port,
+      call: async (endpoint, args, options) => {
+        const reply = await port.call(endpoint, args, options);
+        const isTable = isOver && args.join(' ') === 'CLUSTER NODES';
+        return isTable ? retold(String(reply), endpoint.port) : reply;
+      },
+    };
+  }
+
   /** A port that calls `watch` after the server acted: what it throws comes instead of the answer. */
   afterwards(watch: () => void): RedisPort {
     const schedule: Schedule = async (call) => {

@@ -127,8 +127,8 @@ export async function reflecting(
 }
 
 async function closed(relay: Relay, ...connections: readonly Connection[]): Promise<void> {
-  // The reflector has let go of its streams; what is left are connections that the client keeps for the next request.
-  await until('the reflector let go', () => relay.open <= 1);
+  // The reflector has let go of its streams; what is left are the two connections that its requests use in turns.
+  await until('the reflector let go', () => relay.open <= 2);
   for (const connection of connections) connection.close();
   await until('no connection is left', () => relay.open === 0);
   await relay.close();

@@ -90,7 +90,7 @@ export class Mover {
   ): Promise<boolean> {
     const keys = batch.map(({ key }) => key);
     try {
-      const reply = await this.#migrate(keys, false);
+      const reply = await this.#migrate(slot, keys, false);
       patience.reset();
       // NOKEY: clients deleted them, or an earlier try took them.
       if (reply !== 'NOKEY') this.#count(batch);
@@ -111,12 +111,12 @@ export class Mover {
   ): Promise<void> {
     for (const one of batch) {
       try {
-        if ((await this.#migrate([one.key], false)) !== 'NOKEY') this.#count([one]);
+        if ((await this.#migrate(slot, [one.key], false)) !== 'NOKEY') this.#count([one]);
       } catch (error) {
         if (causeOf(error) !== 'on-both-sides') return this.#makeGood([one.key], error, patience);
         const verdict = await this.#conflicts.judge(slot, one.key);
         if (verdict === 'conflict') stuck.set(one.key.toString('latin1'), one.key);
-        if (verdict === 'overwrite' && (await this.#migrate([one.key], true)) !== 'NOKEY') this.#count([one]);
+        if (verdict === 'overwrite' && (await this.#migrate(slot, [one.key], true)) !== 'NOKEY') this.#count([one]);
       }
     }
   }
@@ -137,8 +137,9 @@ export class Mover {
     for (const { bytes } of moved) this.#migration.tally.bytes += bytes;
   }
 
-  #migrate(keys: readonly Buffer[], replace: boolean): Promise<unknown> {
-    const { context, command, targetSeenBySource } = this.#migration;
+  async #migrate(slot: number, keys: readonly Buffer[], replace: boolean): Promise<unknown> {
+    const { context, command, targetSeenBySource, standing } = this.#migration;
+    await standing.prove([slot]);
     const { host, port } = targetSeenBySource;
     const args: Arg[] = ['MIGRATE', host, String(port), '', '0', String(this.#stepMs)];
     if (replace) args.push('REPLACE');
