@@ -41,6 +41,7 @@ export type LoopEnd =
 const FIRST_LOOK_MS = 20;
 const LAST_LOOK_MS = 500;
 const PROGRESS_MS = 250;
+const MOST_INCOMPLETE = 3;
 const DEFAULT_WAIT_LIMIT_MS = 120_000;
 const DEFAULT_FAILURE_LIMIT = 5;
 /** A stale command costs nothing and is planned anew, but not for ever. */
@@ -115,6 +116,9 @@ class Pursuit<Request, Goal> {
   #wake: (() => void) | undefined;
   #addresses: readonly Endpoint[] = [];
   #shownReasons = '';
+  readonly #answered = new Set<string>();
+  /** Looks by which the goal was reached, but which missed somebody. */
+  #incomplete = 0;
   /** Ends the running work when the loop ends, for whatever reason. */
   readonly #work = new AbortController();
 
@@ -156,6 +160,10 @@ class Pursuit<Request, Goal> {
         return { status: 'refused', refused: plan.refused, view, started: true };
       }
       if (isReached(plan) && this.#running.size === 0) {
+        if (this.#missesSomebody(view)) {
+          await this.#pause(clock.now() + FIRST_LOOK_MS);
+          continue;
+        }
         await this.#journal?.append({ entry: 'reached' });
         return { status: 'reached', view };
       }
@@ -199,8 +207,15 @@ class Pursuit<Request, Goal> {
   }
 
   #remember(view: ClusterView): ClusterView {
+    for (const { id, report } of view.nodes) if (report.known) this.#answered.add(id);
     if (view.nodes.some((node) => node.report.known)) this.#addresses = view.nodes.map((node) => node.endpoint);
     return view;
+  }
+
+  /** Whether somebody is silent who answered in this run: a read that failed once is no proof of anything. Thrice it is taken for what it seems. */
+  #missesSomebody(view: ClusterView): boolean {
+    const misses = view.nodes.some(({ id, report }) => !report.known && this.#answered.has(id));
+    return misses && ++this.#incomplete < MOST_INCOMPLETE;
   }
 
   #inFlight(running: Running): InFlight<RedisCommand> {
