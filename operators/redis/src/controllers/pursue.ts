@@ -143,6 +143,7 @@ class Pursuit<Request, Goal> {
       if (this.#environment.signal.aborted) return this.#interrupted();
       if (failure) return this.#stopped(failure.code, failure.message, []);
 
+      const isOfDecision = first !== undefined;
       const view = first ? this.#remember(first) : await this.#observe();
       first = undefined;
       if (!view) continue;
@@ -160,7 +161,8 @@ class Pursuit<Request, Goal> {
         return { status: 'refused', refused: plan.refused, view, started: true };
       }
       if (isReached(plan) && this.#running.size === 0) {
-        if (this.#missesSomebody(view)) {
+        // What was seen before the decision may begin the work, but not end it.
+        if (isOfDecision || this.#missesSomebody(view)) {
           await this.#pause(clock.now() + FIRST_LOOK_MS);
           continue;
         }
