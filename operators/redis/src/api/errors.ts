@@ -180,7 +180,7 @@ export const redisErrors = {
   },
   GOAL_OVERTAKEN: {
     meaning:
-      'The cluster was changed by somebody else so that the approved goal can no longer be reached as it was meant.',
+      'The cluster was changed, by somebody else or by a failover, so that the approved goal can no longer be reached as it was meant.',
     remedy: 'Look at the cluster (`reeve redis status`) and ask anew.',
   },
   SLOTS_OPEN_ELSEWHERE: {

@@ -154,6 +154,17 @@ test('slots that came to the node after the approval stop it', () => {
   );
 });
 
+test('a drained node that was elected in place of a dead target is not waited for', () => {
+  const decision = deleteNodeOperation.decide(requestFor('p3'), viewWith(worldOf(), {}));
+  assert.ok(!isRefused(decision));
+  const world = worldOf({ p3: { slots: '0-4095,12288-13653', epoch: 9 }, p0: { ...dead, slots: '' } });
+  const { refused } = deleteNodeOperation.plan(decision.goal, viewWith(world, {}), 0, []);
+  assert.deepEqual(
+    refused?.map(({ code }) => code),
+    ['GOAL_OVERTAKEN'],
+  );
+});
+
 test('a replica follows whoever took over for its new primary', () => {
   const goal = deleteNodeOperation.decide(requestFor('p3'), viewWith(worldOf(), {}));
   assert.ok(!isRefused(goal));

@@ -147,13 +147,13 @@ function planDelete(
     waitingFor,
     wakeAt: now + LOOK_AGAIN_MS,
   });
-  const moves = planMoves(goal.moves, view, now, inFlight);
-  if (!isReached(moves) && isStillKnown(goal, view)) return moves;
   const more = slotsBeyond(goal, view);
   if (more !== undefined) {
     const message = `${nodeName(view, goal.id)} owns slots ${more}, which it did not own when this was approved`;
     return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message, subjects: [goal.id] }] };
   }
+  const moves = planMoves(goal.moves, view, now, inFlight);
+  if (!isReached(moves) && isStillKnown(goal, view)) return moves;
   const running = inFlight[0]?.command;
   if (running) return wait({ reason: 'Command', message: running.why, subjects: [goal.id] });
   const replicas = planReplicas(goal, view, wait, now);

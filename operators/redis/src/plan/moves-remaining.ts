@@ -27,6 +27,8 @@ export interface RemainingWork {
   readonly pairs: readonly MovePair[];
   /** Slots of the goal that a node owns which has nothing to do with the goal. */
   readonly overtaken: ReadonlyMap<NodeId, SlotRanges>;
+  /** Targets that follow the node from which they should get slots. */
+  readonly swapped: ReadonlyMap<NodeId, NodeId>;
   /** Open slots that are no half-finished moves of the goal, by the node that has them open. */
   readonly foreignOpen: ReadonlyMap<NodeId, SlotRanges>;
   readonly unavailable: readonly Waiting[];
@@ -46,6 +48,7 @@ interface Side {
 class Work {
   readonly pairs = new Map<string, MovePair>();
   readonly overtaken = new Map<NodeId, SlotRanges>();
+  readonly swapped = new Map<NodeId, NodeId>();
   readonly unavailable: Waiting[] = [];
   ownerless: SlotRanges = [];
   unsettled: SlotRanges = [];
@@ -78,6 +81,7 @@ export function remainingWork(goal: MoveGoal, view: ClusterView): RemainingWork 
   return {
     pairs: [...work.pairs.values()],
     overtaken: work.overtaken,
+    swapped: work.swapped,
     foreignOpen,
     unavailable: work.unavailable,
     ownerless: work.ownerless,
@@ -119,6 +123,12 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
       subjects: [revenant],
     });
   }
+  // A source that gave its last slot away follows the target, and may be elected when that dies, with all its slots. The
+  // target comes back as its replica and stays one.
+  const followed = target.now ? undefined : followedBy(view, move.target);
+  if (followed !== undefined && followed === source.now?.id && countSlots(pending) > 0) {
+    work.swapped.set(move.target, followed);
+  }
   if (!target.now && countSlots(minusSlots(slots, arrived)) > 0) {
     work.unavailable.push({
       reason: 'TargetUnavailable',
@@ -132,6 +142,12 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
       work.unsettled = unionSlots(work.unsettled, arrived);
     }
   }
+}
+
+function followedBy(view: ClusterView, id: NodeId): NodeId | undefined {
+  const node = nodeOf(view, id);
+  const self = node?.report.known ? node.report.value.self : undefined;
+  return self?.role === 'replica' ? self.primaryId : undefined;
 }
 
 /**
@@ -220,11 +236,10 @@ function slotsTo(open: readonly OpenSlot[], peers: ReadonlySet<NodeId>): SlotRan
 /** A node of the goal and whoever may stand in for it: replicas it had, or the primary that it follows now. */
 function sideOf(goal: MoveGoal, view: ClusterView, id: NodeId): Side {
   const inGoal = new Set(goal.moves.flatMap((move) => [move.source, move.target]));
-  const node = nodeOf(view, id);
-  const self = node?.report.known ? node.report.value.self : undefined;
   const heirs = [...(goal.standIns?.[id] ?? [])];
   // A drained primary may follow the node that got its last slot: that is no heir but another side of the goal.
-  if (self?.role === 'replica' && self.primaryId !== undefined) heirs.push(self.primaryId);
+  const followed = followedBy(view, id);
+  if (followed !== undefined) heirs.push(followed);
   const ids = new Set([id, ...heirs.filter((heir) => !inGoal.has(heir))]);
   const candidates = reportedPrimaries(view).filter((primary) => ids.has(primary.id));
   // After a failover both may be primaries for a while: the one with most slots stands for the shard, then the old one.

@@ -158,6 +158,21 @@ test('a replica that took over for the target is the target', () => {
   assert.deepEqual(brief(planMoves(goal, view, 0, []).commands), ['migrate 0-9 p0→p3r0']);
 });
 
+test('a target that follows its source, which was elected in its place, gets nothing: somebody must decide anew', () => {
+  const goal = goalOf([0, 3, '0-4095']);
+  const elected: Partial<TestNode> = { slots: '0-4095,12288-16383', epoch: 9 };
+  const dead = viewOf({
+    primaries: 4,
+    nodes: { p0: elected, p3: { unreachable: 'refused', flags: ['fail'], slots: '' } },
+  });
+  assert.ok(planMoves(goal, dead, 0, []).waitingFor?.some(({ reason }) => reason === 'TargetUnavailable'));
+  const back = viewOf({ primaries: 4, nodes: { p0: elected, p3: { role: 'replica', primaryId: p(0), slots: '' } } });
+  assert.deepEqual(
+    planMoves(goal, back, 0, []).refused?.map(({ code, subjects }) => ({ code, subjects })),
+    [{ code: 'GOAL_OVERTAKEN', subjects: [p(3), p(0)] }],
+  );
+});
+
 test('a move waits for a target that died in the middle of it: it may come back with its marks', () => {
   const goal = goalOf([0, 3, '0-9']);
   const nodes = (dead: Partial<TestNode>): Readonly<Record<string, Partial<TestNode>>> => ({

@@ -10,7 +10,7 @@ import { countSlots, formatSlots, intersectSlots, minusSlots, type SlotRanges, u
 import type { ClusterView, NodeId, NodeRef } from '../api/view.ts';
 import { closeCarriedMarks } from './moves-carried.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
-import { type MovePair, remainingWork } from './moves-remaining.ts';
+import { type MovePair, type RemainingWork, remainingWork } from './moves-remaining.ts';
 import { atomicJobs, inDoubt, mainCluster, slotsFromText, unreadMembers } from './moves-view.ts';
 import { compareText, nodeName, refOf, replicasOf, reported, reportedPrimaries } from './topology.ts';
 
@@ -45,7 +45,7 @@ export function planMoves(
   const running = inFlight.map(({ command }) => command).filter((command) => command.type === 'migrate-slots');
   const work = remainingWork(goal, view);
   const ours = unionSlots(...running.map((command) => slotsFromText(command.slots)));
-  const refused = [...refusals(goal, view, work.foreignOpen, work.overtaken, ours)];
+  const refused = [...refusals(goal, view, work, ours)];
   if (refused.length > 0) return { commands: [], refused };
 
   const waiting: Waiting[] = running.map((command) => ({
@@ -91,10 +91,16 @@ function goalSlots(goal: MoveGoal): SlotRanges {
 function* refusals(
   goal: MoveGoal,
   view: ClusterView,
-  foreignOpen: ReadonlyMap<NodeId, SlotRanges>,
-  overtaken: ReadonlyMap<NodeId, SlotRanges>,
+  { foreignOpen, overtaken, swapped }: RemainingWork,
   ours: SlotRanges,
 ): Generator<Refusal> {
+  for (const [target, source] of swapped) {
+    yield {
+      code: 'GOAL_OVERTAKEN',
+      message: `${nodeName(view, target)} should get slots of ${nodeName(view, source)}, which took over for it and which it follows now`,
+      subjects: [target, source],
+    };
+  }
   for (const [id, slots] of overtaken) {
     yield {
       code: 'GOAL_OVERTAKEN',

@@ -19,6 +19,8 @@ interface Account {
   readonly weight: number;
   /** Its share of the whole cost. */
   readonly ideal: number;
+  /** How far from it the node was at the start: no further at the end. */
+  readonly began: number;
   cost: number;
   /** What it had from the start and still has: a slot moves once. */
   readonly slots: Set<number>;
@@ -44,7 +46,8 @@ export function balanceByCost(
   const accounts = parties.map((party): Account => {
     const slots = new Set(slotsOf(party.slots));
     const cost = [...slots].reduce((sum, slot) => sum + costOf(slot), 0);
-    return { id: party.id, weight: party.weight, ideal: (total * party.weight) / weights, cost, slots, received: 0 };
+    const ideal = (total * party.weight) / weights;
+    return { id: party.id, weight: party.weight, ideal, began: Math.abs(cost - ideal), cost, slots, received: 0 };
   });
   if (!accounts.some((account) => isOff(account, threshold))) {
     return { moves: [], reasons: [`every primary is within ${threshold} % of its share`] };
@@ -141,8 +144,8 @@ function level(
 const MOST_REFINED = 4;
 
 /**
- * What whole slots left over, while a pair is outside the threshold: one more slot between the two, if both come closer
- * to their shares by it. Only between pairs that exchange slots anyway.
+ * What whole slots left over, while a pair is outside the threshold: one more slot between the two, if the one that is
+ * further from its share comes closer to it than the other may lose. Only between pairs that exchange slots anyway.
  */
 function refine(pairs: readonly Pair[], costOf: (slot: number) => number, threshold: number, transfer: Transfer): void {
   for (const { giver, taker } of pairs) {
@@ -150,8 +153,12 @@ function refine(pairs: readonly Pair[], costOf: (slot: number) => number, thresh
       const surplus = giver.cost - giver.ideal;
       const need = taker.ideal - taker.cost;
       const distance = (slot: number) => Math.max(Math.abs(surplus - costOf(slot)), Math.abs(need - costOf(slot)));
+      const isBetter = (slot: number) =>
+        distance(slot) < Math.max(Math.abs(surplus), Math.abs(need)) &&
+        Math.abs(surplus - costOf(slot)) <= giver.began &&
+        Math.abs(need - costOf(slot)) <= taker.began;
       const best = [...giver.slots]
-        .filter((slot) => costOf(slot) > 0 && costOf(slot) < 2 * surplus && costOf(slot) < 2 * need)
+        .filter((slot) => costOf(slot) > 0 && isBetter(slot))
         .sort((a, b) => distance(a) - distance(b) || a - b)[0];
       if (best === undefined) break;
       transfer(giver, taker, [best]);

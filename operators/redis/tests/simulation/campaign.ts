@@ -67,7 +67,7 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
   if (wanted.has('seeds')) {
     const started = performance.now();
     const result = await phase(say, 'seeds', seedPieces(Number(values.seeds), PIECE, values.failures));
-    seedsPerSecond = Math.round(result.runs / ((performance.now() - started) / 100)) / 10;
+    seedsPerSecond = Math.round(result.runs / ((performance.now() - started) / 10_000)) / 10;
     say(`${result.runs} seeds, ${seedsPerSecond} a second, ${result.steps} steps, ${result.accidents} accidents`);
     findings.push(...result.findings);
     coverage.add(result.coverage);

@@ -5,12 +5,24 @@ import { SLOT_COUNT } from '../../src/api/slots.ts';
 
 /** What is not as it should be at the end, a short name and where, the cheapest to find first. Undefined = well. */
 export function problemOf(model: RedisClusterModel, members: readonly ModelServer[]): string | undefined {
-  return firstProblem(model, members, [membership, greetings, states, epochs, strayKeys, slots]);
+  return firstProblem(model, members, [membership, greetings, states, links, epochs, strayKeys, slots]);
 }
 
-/** The same right when the tool is done: a greeting of one member by another may still be on its way. */
-export function problemWhenDone(model: RedisClusterModel, members: readonly ModelServer[]): string | undefined {
-  return firstProblem(model, members, [membership, states, epochs, strayKeys, slots]);
+/**
+ * The same right when the tool is done: a greeting of one member by another may still be on its way, and so may be
+ * replicas (`apart`) that had no link already when it decided: it said so then, and they are no work of its.
+ */
+export function problemWhenDone(
+  model: RedisClusterModel,
+  members: readonly ModelServer[],
+  apart: ReadonlySet<ModelServer>,
+): string | undefined {
+  const ownLinks: Look = (all) => links(all.filter((server) => !apart.has(server)));
+  return firstProblem(model, members, [membership, states, ownLinks, epochs, strayKeys, slots]);
+}
+
+export function hasNoLink(server: ModelServer): boolean {
+  return !server.isPrimary && server.replication.link !== 'up';
 }
 
 type Look = (members: readonly ModelServer[]) => Generator<string>;
@@ -55,13 +67,16 @@ function* states(members: readonly ModelServer[]): Generator<string> {
   for (const server of members) {
     if (server.process !== 'up') yield `DOWN ${server.endpoint} is ${server.process}`;
     else if (server.state !== 'ok') yield `STATE ${server.endpoint} says fail`;
-    if (!server.isPrimary && server.replication.link !== 'up') yield `LINK ${server.endpoint} has no primary`;
     const jobs = server.atomic.jobs.length;
     if (jobs > 0 && hasRunningJob(server)) yield `ATOMIC_JOB on ${server.endpoint}`;
     for (const slot of [...server.migrating.keys(), ...server.importing.keys()]) {
       yield `OPEN_SLOT ${slot} on ${server.endpoint}`;
     }
   }
+}
+
+function* links(members: readonly ModelServer[]): Generator<string> {
+  for (const server of members) if (hasNoLink(server)) yield `LINK ${server.endpoint} has no primary`;
 }
 
 function hasRunningJob(server: ModelServer): boolean {

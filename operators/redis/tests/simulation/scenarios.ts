@@ -1,12 +1,12 @@
 /** Runs of one operation in its world: a cluster, a client that writes, accidents, and what must hold at the end. */
 import { type Scenario, type Simulation, Violation } from '@reeve/simulation';
-import type { Flavour } from '@reeve/simulation/redis';
+import type { Flavour, ModelServer } from '@reeve/simulation/redis';
 import type { Engine } from '../../src/api/commands.ts';
 import { redisHandlers } from '../../src/commands/handlers.ts';
 import { fixOperation } from '../../src/plan/fix.ts';
 import { type Cluster, endpointOf, formCluster, keysOfSlot } from './cluster.ts';
 import { type EventKind, isEventKind, ServerEvents } from './events.ts';
-import { problemOf, problemWhenDone } from './health.ts';
+import { hasNoLink, problemOf, problemWhenDone } from './health.ts';
 import { allKinds, type Kind } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { Rivals } from './rivals.ts';
@@ -87,6 +87,7 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
       const rivals = conflict && new Rivals(model, ledger, conflict.key, conflict.values);
       const everybody = [...cluster.primaries, ...cluster.replicas];
       const members = () => job.goal?.members?.() ?? everybody;
+      let apart: ReadonlySet<ModelServer> = new Set();
       const world: ToolWorld = {
         model,
         seeds: () => members().map(endpointOf),
@@ -95,8 +96,11 @@ export function redisScenario(kind: Kind, options: ScenarioOptions = {}): Scenar
         resumes: settings.resumes,
         inConflict: false,
         onFlush: (command) => simulation.fail('FLUSHED', `the tool sent ${command}`),
+        onDecided() {
+          apart = new Set(members().filter(hasNoLink));
+        },
         onReached() {
-          const problem = events.happened ? undefined : problemWhenDone(model, members());
+          const problem = events.happened ? undefined : problemWhenDone(model, members(), apart);
           if (problem) throw new Violation('SAID_TOO_EARLY', `the tool says that it is done, but ${problem}`);
         },
         reached: false,

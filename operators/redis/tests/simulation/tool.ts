@@ -48,6 +48,8 @@ export interface ToolWorld {
   onFlush(command: string): void;
   /** Set when the tool said that there are two values of one key. */
   inConflict: boolean;
+  /** Called when the operation has decided, on what it sees, and before it begins. */
+  onDecided(): void;
   /** Called when the operation has just said that it reached its goal. */
   onReached(): void;
   /** Set when the operation said that it has reached its goal. */
@@ -192,7 +194,10 @@ class Person {
     const request = this.#job.request();
     if (request === undefined) return this.#done('makes no sense any more');
     const approval: Approval<unknown> = {
-      approve: async (proposal) => proposal.digest,
+      approve: async (proposal) => {
+        this.#world.onDecided();
+        return proposal.digest;
+      },
       begin: (proposal) =>
         createJournal(files, clock, JOURNAL, {
           operationId: this.#life.ports.ids.next(this.#operation.kind),
