@@ -5,16 +5,22 @@
 import { filesOf, judge, runApart, type Tier } from './lib/runner.ts';
 
 const filters = process.argv.slice(2);
-const tiers: readonly { readonly tier: Tier; readonly title: string; readonly concurrency: number }[] = [
-  { tier: 'sim', title: 'simulation', concurrency: 2 },
-  { tier: 'real', title: 'real servers', concurrency: 2 },
+const tiers: readonly {
+  readonly tier: Tier;
+  readonly title: string;
+  readonly concurrency: number;
+  readonly first: readonly URL[];
+}[] = [
+  // Properties are for unit tests and the simulation.
+  { tier: 'sim', title: 'simulation', concurrency: 2, first: [new URL('./lib/seed-testing.ts', import.meta.url)] },
+  { tier: 'real', title: 'real servers', concurrency: 2, first: [] },
 ];
 
 const lines: string[] = [];
 let failed = false;
 let ran = 0;
-for (const { tier, title, concurrency } of tiers) {
-  const { counts, seconds } = await runApart(filesOf(tier, filters), concurrency);
+for (const { tier, title, concurrency, first } of tiers) {
+  const { counts, seconds } = await runApart(filesOf(tier, filters), concurrency, first);
   const tests = counts?.tests ?? 0;
   ran += tests;
   // With a filter one of the tiers may well be empty.

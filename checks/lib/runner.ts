@@ -59,11 +59,17 @@ export function filesOf(tier: Tier, filters: readonly string[]): readonly string
     .map((path) => join(root, path));
 }
 
-/** Each file in a process of its own, the output as it comes. */
-export async function runApart(files: readonly string[], concurrency: number): Promise<TierResult> {
+/** Each file in a process of its own, which loads `first`; the output as it comes. */
+export async function runApart(
+  files: readonly string[],
+  concurrency: number,
+  first: readonly URL[] = [],
+): Promise<TierResult> {
   const started = performance.now();
   if (files.length === 0) return { counts: none, seconds: 0 };
-  const counts = await runInNode(files, { concurrency, isolation: 'process' }, (text) => process.stdout.write(text));
+  const execArgv = first.map(({ href }) => `--import=${href}`);
+  const options = { concurrency, isolation: 'process', execArgv } as const;
+  const counts = await runInNode(files, options, (text) => process.stdout.write(text));
   return { counts, seconds: (performance.now() - started) / 1000 };
 }
 
@@ -132,11 +138,15 @@ function runBatch(files: readonly string[]): Promise<Counts | undefined> {
 
 export async function runInNode(
   files: readonly string[],
-  options: { readonly concurrency?: number; readonly isolation: 'process' | 'none' },
+  options: {
+    readonly concurrency?: number;
+    readonly isolation: 'process' | 'none';
+    readonly execArgv?: readonly string[];
+  },
   write: (text: string) => unknown,
 ): Promise<Counts | undefined> {
   let counts: Counts | undefined;
-  const stream = run({ ...options, files: [...files], cwd: root });
+  const stream = run({ ...options, execArgv: [...(options.execArgv ?? [])], files: [...files], cwd: root });
   stream.on('test:summary', (summary) => {
     // Node's types lack `failed`.
     if (summary.file === undefined) counts = summary.counts as typeof summary.counts & { readonly failed: number };

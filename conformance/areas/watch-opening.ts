@@ -36,7 +36,7 @@ export const openingCases: readonly Case[] = [
     steps: [
       post(maps, map('a')),
       post(maps, map('b')),
-      { open: 'w', path: `${maps}/a`, query: { timeoutSeconds: '1' } },
+      { open: 'w', path: `${maps}/a`, query: { timeoutSeconds: '3' } },
       { collect: 'w', until: 'end' },
     ],
   },

@@ -162,7 +162,7 @@ for (const product of ['valkey', 'redis'] satisfies Product[]) {
     });
 
     it('holds states that gossip would settle, breaks links, moves and splits the cluster, loses the quorum', async () => {
-      const cluster = await startCluster({ product, primaries: 3, replicas: 1, busProxy: true, nodeTimeoutMs: 3000 });
+      const cluster = await startCluster({ product, primaries: 3, replicas: 1, busProxy: true, nodeTimeoutMs: 10_000 });
       try {
         const collision = await epochCollision(cluster);
         assert.match(await violations(cluster), /config epoch \d+ is shared by/);

@@ -13,15 +13,16 @@ const journals = join(folder, 'state', 'reeve');
 
 const reeve = (...args: readonly string[]) => runReeve(join(folder, 'state'), ...args);
 
-/** What a server knows and holds, without what changes by itself. */
+/** What a server knows and holds, without what changes by itself: times of pings, links, suspicions. */
 async function stateOf(server: Server): Promise<string> {
   const nodes = String(await server.call('CLUSTER', 'NODES'))
     .split('\n')
     .map((line) =>
       line
         .split(' ')
-        .filter((_, index) => index !== 4 && index !== 5)
-        .join(' '),
+        .filter((_, index) => ![4, 5, 7].includes(index))
+        .join(' ')
+        .replace(',fail?', ''),
     )
     .sort();
   return `${nodes.join('\n')}\n${String(await server.call('DBSIZE'))}`;

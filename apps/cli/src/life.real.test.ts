@@ -196,8 +196,8 @@ test('kill -9 while the servers move slots by themselves: --rollback waits for t
   const first = own?.slots[0]?.[0] ?? 0;
   const keys = Array.from({ length: 100 }, (_, index) => `key:${index}:{${tagForSlot(first)}}`);
   for (const key of keys) await source.call('SET', key, key);
-  // Each key takes the snapshot 150 ms: the migration still runs when the next program has started and looked around.
-  await source.call('CONFIG', 'SET', 'rdb-key-save-delay', 150_000);
+  // Each key takes the snapshot 250 ms: the migration still runs when the next program has started and looked around.
+  await source.call('CONFIG', 'SET', 'rdb-key-save-delay', 250_000);
   const target = servers[before.findLastIndex((count) => count > 0)] as Server;
   const journal = join(folder, 'atomic.json');
   const line = ['reshard', entry(), '--from', address(source), '--to', address(target), '--slots', '300', '--fast'];

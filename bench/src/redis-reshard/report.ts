@@ -128,15 +128,7 @@ export function bars(races: readonly Race[], creations: Creations): readonly Bar
     if (product === 'valkey') {
       if (base) higher(`valkey ${dataset}: × ${base.racer} default`, base.ms / fast.ms, 10);
       const atomic = find('valkey', dataset, 'valkey-cli atomic');
-      const alone = find('valkey', dataset, 'servers alone');
-      // With a million keys the importing server's own work is nearly all of it (docs/designs/0003-pace.md).
-      if (dataset !== '1M') {
-        higher(`valkey ${dataset}: × valkey-cli atomic`, atomic ? atomic.ms / fast.ms : Number.NaN, 1.5);
-      } else if (alone) {
-        const value = fast.ms / alone.ms;
-        const name = `valkey ${dataset}: time, of what the servers alone need`;
-        result.push({ name, value: round(value), bar: 1.4, better: 'lower', met: value <= 1.4 });
-      }
+      higher(`valkey ${dataset}: × valkey-cli atomic`, atomic ? atomic.ms / fast.ms : Number.NaN, 1.5);
     }
     if (product === 'redis' && base && (dataset === 'empty' || dataset === '250k')) {
       higher(`redis ${dataset}: × redis-cli default`, base.ms / fast.ms, 4);

@@ -15,7 +15,7 @@ export async function until<T>(
   question: () => Promise<T | undefined | false> | T | undefined | false,
   options: UntilOptions = {},
 ): Promise<T> {
-  const { timeoutMs = 20_000, everyMs = 25 } = options;
+  const { timeoutMs = 60_000, everyMs = 25 } = options;
   const end = performance.now() + timeoutMs;
   let lastError: unknown;
   for (;;) {

@@ -239,7 +239,7 @@ for (const product of PRODUCTS) {
     });
 
     const codeWith = (options: ConnectOptions, to: () => Server): Promise<string> =>
-      withPort({ ...options, connectTimeoutMs: 3000 }, (port) =>
+      withPort({ ...options, connectTimeoutMs: 15_000 }, (port) =>
         port.call(to().endpoint, ['PING']).then(String, (error: { code: string }) => error.code),
       );
 

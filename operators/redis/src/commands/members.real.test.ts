@@ -37,7 +37,7 @@ for (const product of PRODUCTS) {
     const replica = (index: number) => cluster.replicas[index] as Server;
     before(async () => {
       tool = operator();
-      cluster = await startCluster({ product, primaries: 3, replicas: 1, nodeTimeoutMs: 2000 });
+      cluster = await startCluster({ product, primaries: 3, replicas: 1, nodeTimeoutMs: 5000 });
     });
     after(async () => {
       await tool.close();
@@ -80,7 +80,7 @@ for (const product of PRODUCTS) {
     });
 
     test('forget-node: stale for an owner of slots, a primary with replicas, a missed member; done; again', async () => {
-      const extra = await startServer({ product, nodeTimeoutMs: 2000 });
+      const extra = await startServer({ product, nodeTimeoutMs: 5000 });
       try {
         await meetAll([...cluster.servers, extra]);
         const members = await Promise.all(cluster.servers.map(refTo));
@@ -116,7 +116,7 @@ for (const product of PRODUCTS) {
     });
 
     test('forget-node: one that members shake hands with at that moment stays forgotten', async () => {
-      const extra = await startServer({ product, nodeTimeoutMs: 2000 });
+      const extra = await startServer({ product, nodeTimeoutMs: 5000 });
       try {
         await meetAll([...cluster.servers, extra]);
         // The members have met each other again: those handshakes have lines, too, until they end.
@@ -138,7 +138,7 @@ for (const product of PRODUCTS) {
     });
 
     test('forget-node: one that is dead, and one that holds keys of its own', async () => {
-      const [dead, full] = await startServers(2, { product, nodeTimeoutMs: 2000 });
+      const [dead, full] = await startServers(2, { product, nodeTimeoutMs: 5000 });
       assert.ok(dead && full);
       try {
         await meetAll([...cluster.servers, dead, full]);
@@ -170,7 +170,7 @@ for (const product of PRODUCTS) {
 
     test('forget-node: a replica with an append-only file comes back empty, also if a rewrite was under way', async () => {
       // Slow rewrites: one that began with the keys is still being written when the node is reset.
-      const options = { product, nodeTimeoutMs: 2000, appendOnly: true, extraConfig: ['rdb-key-save-delay 20000'] };
+      const options = { product, nodeTimeoutMs: 5000, appendOnly: true, extraConfig: ['rdb-key-save-delay 20000'] };
       const extra = await startServer(options);
       try {
         await meetAll([...cluster.servers, extra]);
@@ -181,8 +181,9 @@ for (const product of PRODUCTS) {
         await extra.call('CLUSTER', 'REPLICATE', owner.id);
         await until('its full sync is done', async () => (await extra.call('DBSIZE')) === 100);
         // Redis begins one by itself then, and refuses this one.
-        await extra.call('BGREWRITEAOF').catch(() => undefined);
+        const rewriting = extra.call('BGREWRITEAOF').catch(() => undefined);
         assert.match(String(await extra.call('INFO', 'persistence')), /aof_rewrite_in_progress:1/);
+        await rewriting;
         const by = await Promise.all(cluster.servers.map(refTo));
         const outcome = await tool.run({ type: 'forget-node', node: await refTo(extra), by, reset: true });
         assert.deepEqual(outcome, { status: 'done' });

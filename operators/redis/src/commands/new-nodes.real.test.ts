@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { freePort, type Product, type Server, startServers, until } from '@reeve/rig';
 import { slotOfKey } from '../api/crc16.ts';
-import type { NodeRef } from '../api/view.ts';
+import type { NodeLine, NodeRef } from '../api/view.ts';
 import {
   assertDone,
   assertFailed,
@@ -89,9 +89,10 @@ for (const product of PRODUCTS) {
       assertStale(await tool.run({ type: 'meet', pairs: [pair(ref(0), impostor(ref(1)))] }), /answers/);
       assert.equal((await linesOf(server(0))).length, 1, 'nothing was sent');
       assertDone(await tool.run({ type: 'meet', pairs }));
+      const isKnown = (line: NodeLine) => line.linkUp && !line.flags.includes('handshake');
       await until('all know each other', async () => {
         const tables = await Promise.all([0, 1, 2].map((index) => linesOf(server(index))));
-        return tables.every((lines) => lines.length === 3 && lines.every((line) => line.linkUp));
+        return tables.every((lines) => lines.length === 3 && lines.every(isKnown));
       });
       assertDone(await tool.run({ type: 'meet', pairs }));
       for (const index of [0, 1, 2]) {

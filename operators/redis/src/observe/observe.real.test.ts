@@ -191,7 +191,7 @@ for (const product of PRODUCTS) {
       const id = await nodeId(victim);
       victim.pause();
       try {
-        const view = await observe({ timeoutMs: 3000 });
+        const view = await observe({ timeoutMs: 10_000 });
         const node = view.nodes.find((candidate) => candidate.id === id);
         assert.ok(node && !node.report.known);
         assert.match(node.report.why, /did not answer|no connection/);

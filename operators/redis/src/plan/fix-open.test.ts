@@ -39,6 +39,15 @@ const openSlots: readonly { readonly name: string; readonly nodes: Nodes; readon
     done: ['claim 5 p1 from p0', 'migrate 5 p0→p1'],
   },
   {
+    name: 'a second mark towards the target waits until the move to it is finished',
+    nodes: {
+      p0: { migrating: openAt([5], p1), keys: { 5: 5 } },
+      p1: { importing: openAt([5], p0) },
+      p2: { migrating: openAt([5], p1) },
+    },
+    done: ['migrate 5 p0→p1', 'migrate 5 p2→p1'],
+  },
+  {
     name: 'importing without migrating, no keys: closed',
     nodes: { p0: { keys: { 5: 9 } }, p1: { importing: openAt([5], p0) } },
     done: ['close 5 p1'],

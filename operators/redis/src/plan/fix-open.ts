@@ -43,7 +43,7 @@ export function settleOpen(
   const target = first.actions.find((action) => action.kind === 'migrate')?.target;
   const rest = others(facts, owner)
     .filter((id) => id !== target)
-    .flatMap((id) => settleOther(view, facts, owner, id, leaving !== undefined));
+    .flatMap((id) => settleOther(view, facts, owner, id, leaving !== undefined, target));
   return { actions: [...first.actions, ...rest] };
 }
 
@@ -146,6 +146,7 @@ function settleOther(
   owner: NodeId,
   id: NodeId,
   ownerIsMigrating: boolean,
+  target: NodeId | undefined,
 ): readonly SlotAction[] {
   const name = nodeName(view, owner);
   const migrating = facts.migrating.find(({ node }) => node === id);
@@ -162,7 +163,7 @@ function settleOther(
     const why = `${name} has it already; the last step of the move is missing`;
     return [{ kind: 'migrate', source: id, target: owner, leaveOut, formerly: [], why }];
   }
-  if (migrating && !leadsNowhere(view, facts, owner, migrating)) {
+  if (migrating && !leadsNowhere(view, facts, [owner, target], migrating)) {
     // To close it would look like cutting off the keys at its peer; collecting nothing closes it all the same.
     if (ownerIsMigrating) return [];
     return [{ kind: 'collect', from: id, owner, why: `marked as migrating without need: ${name} owns it` }];
@@ -171,10 +172,15 @@ function settleOther(
 }
 
 /** No key is at the other end of the mark: it is gone, or a primary without keys that gets none in this turn either. */
-function leadsNowhere(view: ClusterView, facts: SlotFacts, owner: NodeId, { node, peer }: Mark): boolean {
+function leadsNowhere(
+  view: ClusterView,
+  facts: SlotFacts,
+  getting: readonly (NodeId | undefined)[],
+  { node, peer }: Mark,
+): boolean {
   if (isGoneFor(view, node, peer)) return true;
   const isPrimary = reportedPrimaries(view).some(({ id }) => id === peer);
-  return isPrimary && peer !== owner && keysOn(facts, peer) === 0;
+  return isPrimary && !getting.includes(peer) && keysOn(facts, peer) === 0;
 }
 
 /** Marks that only replicas still carry: they take no orders, but follow what their primary is told. */

@@ -128,8 +128,13 @@ export const faultCases: readonly OperationCase[] = [
   }),
 
   own('FAILOVER of a replica whose primary is dead is refused; FORCE works once', async (driver) => {
-    const { a, c, replica } = driver.nodes;
+    const { a, b, c, replica } = driver.nodes;
     const idOfReplica = await idOf(driver, replica);
+    // However long it takes to ask, nobody is elected before.
+    const patience = async (ms: number) => {
+      for (const node of [b, c, replica]) await driver.call(node, 'CONFIG', 'SET', 'cluster-node-timeout', ms);
+    };
+    await patience(60_000);
     await driver.kill(a);
     const dead = 'ERR Master is down or failed, please use CLUSTER FAILOVER FORCE';
     await driver.wait('the link is known to be down', async () => {
@@ -138,6 +143,7 @@ export const faultCases: readonly OperationCase[] = [
     });
     await refused(driver, replica, ['CLUSTER', 'FAILOVER'], dead);
     assert.equal(await driver.call(replica, 'CLUSTER', 'FAILOVER', 'FORCE'), 'OK');
+    await patience(3000);
     await driver.wait('the replica has the slots', async () => (await ownerIn(driver, c, 41)) === idOfReplica);
   }),
 

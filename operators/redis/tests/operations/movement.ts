@@ -65,6 +65,8 @@ export const movementCases: readonly OperationCase[] = [
   own('all servers back at other ports: one MEETs them, nobody loses its id', async (driver) => {
     const nodes = Object.values(driver.nodes);
     const ids = await Promise.all(nodes.map((node) => idOf(driver, node)));
+    // At the same moment: whoever lives longer may fail the others and elect somebody.
+    for (const node of nodes) driver.pause(node);
     for (const node of nodes) await driver.kill(node);
     for (const node of nodes) await driver.restart(node, 'elsewhere');
     const { a, b } = driver.nodes;

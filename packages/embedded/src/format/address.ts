@@ -50,6 +50,7 @@ function parseV6(text: string): bigint | string {
   const [head, tail] = halves.map((half) => (half === '' ? [] : half.split(':'))) as [string[], string[] | undefined];
   const fields = [...head, ...(tail ?? [])];
   for (const field of fields) {
+    if (field.includes('.')) return 'embedded IPv4 address must replace the final 2 fields of the address';
     if (field === '') return 'each colon-separated field must have at least one digit (at ":")';
     if (field.length > 4) return `each group must have 4 or less digits (at ${goQuote(field)})`;
   }

@@ -125,6 +125,7 @@ test('property: instants, durations and addresses read back as written', () => {
     }),
     { numRuns: 100 },
   );
+  for (const broken of ['1:2.3::', '::1.2.3.4:5', '1.2::']) assert.equal(typeof parseAddress(broken), 'string', broken);
 });
 
 test('property: quantities are ordered as their numbers', () => {

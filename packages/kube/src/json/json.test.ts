@@ -17,6 +17,15 @@ test('ordinary documents are what JSON.parse makes of them, on both ways', () =>
   );
 });
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 test('any value with integers of any size comes back from its text, with or without space', () => {
   const key = fc.oneof(
     fc.string(),
@@ -49,8 +58,8 @@ test('any value with integers of any size comes back from its text, with or with
     fc.property(value, fc.boolean(), (one, spaced) => {
       const text = stringifyJson(one);
       const given = spaced ? text.replace(/":(?=[{[\d])/g, '" \n:\t') : text;
-      // Putting space in may have hit the inside of a string; then the text is another document.
-      if (spaced && given !== text && stringifyJson(parseExactly(given, 100)) !== text) return;
+      // Putting space in may have hit the inside of a string; then the text is no document any more.
+      if (!isJson(given)) return;
       const numbers = canonical(one);
       // A double beyond 2^53 that is written without exponent is an integer in the text, and read as one.
       assert.equal(stringifyJson(parseJson(given)), stringifyJson(numbers));

@@ -106,6 +106,8 @@ test('whatever bytes come, it is undefined, or what the parser makes of them', (
     fc.property(fc.oneof(soup, nearly), (written) => {
       const lazy = lazyAnswer(bytesOf(written), true);
       if (lazy === undefined) return;
+      // Managed fields are dropped unread, broken or not.
+      if (written.includes('"managedFields":') && outcome(() => expected(written, true)) === 'refused') return;
       // What a field is made of is found when it is read.
       assert.equal(
         outcome(() => lazy),

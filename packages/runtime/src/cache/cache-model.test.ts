@@ -30,11 +30,15 @@ function play(actions: readonly Action[]): void {
   const cache = new ResourceCache<Thing>({ scope: { group: 'test.dev', kind: 'Thing' }, project: (object) => object });
   cache.replace([], String(clock));
 
+  const current = new Map<string, string>();
   const look = () => {
     for (const one of ['a', 'b', 'c']) {
       const value = cache.get(`ns/${one}`);
+      const before = current.get(one);
+      if (before !== undefined && before !== value?.metadata.uid) shown.set(before, Number.POSITIVE_INFINITY);
       if (!value) continue;
       const { uid = '', resourceVersion } = value.metadata;
+      current.set(one, uid);
       const version = Number(resourceVersion);
       assert.ok(version >= (shown.get(uid) ?? 0), `${uid} went back from ${shown.get(uid)} to ${version}`);
       shown.set(uid, version);
@@ -84,6 +88,21 @@ function play(actions: readonly Action[]): void {
     'the cache equals a fresh list',
   );
 }
+
+test('a late tombstone or answer of one incarnation does not bring back the one before', () => {
+  const foreign = (what: 'write' | 'delete') => ({ do: what, name: 'a', own: false }) as const;
+  const own = (what: 'write' | 'delete') => ({ do: what, name: 'a', own: true }) as const;
+  const answer = (which: number) => ({ do: 'answer', which }) as const;
+  const watch = { do: 'watch' } as const;
+  play([
+    ...[foreign('write'), watch, own('write'), answer(0), foreign('delete'), own('write'), answer(0)],
+    ...[own('delete'), answer(0)],
+  ]);
+  play([
+    ...[foreign('write'), watch, own('write'), own('delete'), own('write'), own('delete')],
+    ...[answer(3), answer(0), watch, watch, watch, answer(0)],
+  ]);
+});
 
 test('reads never go back in time, own writes are read at once, and the end equals a fresh list', () => {
   fc.assert(

@@ -7,7 +7,7 @@ import { type DeepReadonly, keyOf, type Resource, type ResourceEvent } from '../
 import { compareVersions, hasReached, isNewer, newest } from '../resource/version.ts';
 import { ByteAccount } from './bytes.ts';
 import { type IndexFunction, Indexes } from './indexes.ts';
-import { Overlay } from './overlay.ts';
+import { Overlay, type OwnWrite } from './overlay.ts';
 import { type CacheScope, demandScope } from './scope.ts';
 
 export interface CacheOptions<T extends Resource, P> {
@@ -25,6 +25,11 @@ interface Entry<P> {
   readonly uid: string;
   readonly version: string;
   readonly value: DeepReadonly<P>;
+}
+
+/** A tombstone hides the incarnation that was deleted and those before it, not a successor. */
+function isSuccessor(entry: Entry<unknown>, own: OwnWrite<unknown>): boolean {
+  return own.value === undefined && entry.uid !== own.uid && !isNewer(own.version, entry.version);
 }
 
 /** A list that is being read, page by page or as a stream. Nothing of it shows before `commit`. */
@@ -76,16 +81,14 @@ export class ResourceCache<T extends Resource, P = T> {
     const own = this.#overlay.of(key);
     if (!own) return this.#entries.get(key)?.value;
     const entry = this.#entries.get(key);
-    // A tombstone hides the incarnation that was deleted, not its successor.
-    if (own.value === undefined && entry && entry.uid !== own.uid) return entry.value;
-    return own.value;
+    return entry && isSuccessor(entry, own) ? entry.value : own.value;
   }
 
   /** The uid that `get` speaks of. */
   uidOf(key: string): string | undefined {
     const own = this.#overlay.of(key);
     const entry = this.#entries.get(key);
-    if (!own || (own.value === undefined && entry?.uid !== own.uid)) return entry?.uid;
+    if (!own || (entry && isSuccessor(entry, own))) return entry?.uid;
     return own.value === undefined ? undefined : own.uid;
   }
 

@@ -13,6 +13,11 @@ export interface OwnWrite<P> {
   readonly value: P | undefined;
 }
 
+/** Of two uids under one name the older one is dead. A deletion may not know when it was. */
+function isOfPredecessor(write: OwnWrite<unknown>, known: OwnWrite<unknown>): boolean {
+  return known.value === undefined ? isNewer(known.version, write.version) : !isNewer(write.version, known.version);
+}
+
 export class Overlay<P> {
   /** In the order of the writes, which is nearly the order of their versions. */
   readonly #byUid = new Map<string, OwnWrite<P>>();
@@ -36,9 +41,7 @@ export class Overlay<P> {
     const known = this.#byKey.get(write.key);
     const isOlder = known?.uid === write.uid && (known.value === undefined || !isNewer(write.version, known.version));
     if (known && isOlder && write.value !== undefined) return false;
-    // A response about another uid that is not newer is about a predecessor.
-    if (known && known.uid !== write.uid && known.value !== undefined && !isNewer(write.version, known.version))
-      return false;
+    if (known && known.uid !== write.uid && isOfPredecessor(write, known)) return false;
     if (known) this.#drop(known);
     this.#byUid.set(write.uid, write);
     this.#byKey.set(write.key, write);

@@ -71,7 +71,7 @@ export async function reflecting(
   const file = join(kube.folder, `relay-${relay.port}.kubeconfig`);
   const text = readFileSync(kubeconfig, 'utf8').replace(kube.url, `https://127.0.0.1:${relay.port}`);
   writeFileSync(file, text, { mode: 0o600 });
-  const http2 = { pingAfterMs: 500, pongWithinMs: 500, settingsWithinMs: 2_000 };
+  const http2 = { pingAfterMs: 500, pongWithinMs: 2_000, settingsWithinMs: 2_000 };
   const behind = await connect(systemKubePorts(), { file, watches, http2, fieldManager: 'scene' });
   const straight = await connect(systemKubePorts(), { file: kubeconfig });
   const source = behind.client.resource(kind, namespace);
@@ -105,7 +105,7 @@ export async function reflecting(
     cache,
     told: judge.told,
     direct,
-    async equalsServer(timeoutMs = 20_000) {
+    async equalsServer(timeoutMs = 60_000) {
       let seen: { readonly fresh: readonly string[]; readonly held: readonly string[] } | undefined;
       const isEqual = async () => {
         const fresh = versions((await direct.listAll()).items);

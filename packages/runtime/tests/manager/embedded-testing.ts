@@ -129,7 +129,7 @@ export function startManager({ managerTransport }: World, identity: string) {
   const manager = new Manager(systemPorts, {
     name: 'things',
     transport,
-    election: { ...LEASE, identity, leaseMs: 3_000, renewMs: 2_000, retryMs: 200 },
+    election: { ...LEASE, identity, leaseMs: 30_000, renewMs: 20_000, retryMs: 200 },
     fencing: { carrier, settleMs: 0, lookMs: 50 },
     log: (message, fields) => void lines.push(`${message} ${JSON.stringify(fields)}`),
   }).add(

@@ -131,7 +131,7 @@ describe('migrate-slots on real servers', () => {
       const bench = await start(product);
       try {
         const tags = await fillAllTypes(bench, [0, 150, 299, 5461, 5700, 10923, 11222]);
-        const traffic = await startTraffic(bench.cluster.endpoints, { keys: 4000, writers: 6 });
+        const traffic = await startTraffic(bench.cluster.endpoints, { keys: 4000, writers: 6, patienceMs: 60_000 });
         const outcomes = await Promise.all(
           SHARES.map((slots, index) => bench.migrate(bench.command(index, slots, engine, pace))),
         );
@@ -291,7 +291,7 @@ describe('migrate-slots on real servers', () => {
       const tag = `{${tagForSlot(50)}}`;
       await Promise.all(Array.from({ length: 200 }, (_, n) => bench.server(0).call('SET', `${tag}${n}`, 'v')));
       // A child process that sleeps holds the snapshot up, so that there is time to come in between.
-      await bench.server(0).call('CONFIG', 'SET', 'rdb-key-save-delay', 20_000);
+      await bench.server(0).call('CONFIG', 'SET', 'rdb-key-save-delay', 60_000);
       await bench.server(0).call('CLUSTER', 'MIGRATESLOTS', 'SLOTSRANGE', 50, 60, 'NODE', bench.refs[3]?.id ?? '');
       const outcome = await bench.migrate(bench.command(0, '50-60', 'atomic', 'gentle'));
       assert.equal(outcome.status, 'done', JSON.stringify(outcome));
