@@ -70,8 +70,21 @@ export function judgeFamily(nodes: readonly ReportedNode[]): readonly Refusal[] 
   ];
 }
 
-/** Refusals for what it holds: keys in any database, function libraries. Not known is not empty. */
+/** Refusals for what it holds, or may hold: not known is not empty. */
 export function judgeEmpty(node: ReportedNode): readonly Refusal[] {
+  return [...judgeHoldings(node), ...judgeUnknown(node)];
+}
+
+/** Whether what it holds cannot be read: by right, or just now. */
+export function judgeUnknown(node: ReportedNode): readonly Refusal[] {
+  const { functionLibraries } = node.report.value;
+  if (functionLibraries.known) return [];
+  const message = `whether ${refName(refOf(node))} holds function libraries cannot be read: ${functionLibraries.why}`;
+  return [{ code: 'EMPTINESS_UNKNOWN', message, subjects: [node.id] }];
+}
+
+/** Refusals for what it holds: keys in any database, function libraries. */
+export function judgeHoldings(node: ReportedNode): readonly Refusal[] {
   const { keyspace, functionLibraries } = node.report.value;
   const name = refName(refOf(node));
   const refused: Refusal[] = [];
@@ -83,13 +96,7 @@ export function judgeEmpty(node: ReportedNode): readonly Refusal[] {
       subjects: [node.id],
     });
   }
-  if (!functionLibraries.known) {
-    refused.push({
-      code: 'EMPTINESS_UNKNOWN',
-      message: `whether ${name} holds function libraries cannot be read: ${functionLibraries.why}`,
-      subjects: [node.id],
-    });
-  } else if (functionLibraries.value > 0) {
+  if (functionLibraries.known && functionLibraries.value > 0) {
     refused.push({
       code: 'NODE_NOT_EMPTY',
       message: `${name} holds ${functionLibraries.value} function librar${functionLibraries.value === 1 ? 'y' : 'ies'}`,

@@ -14,7 +14,7 @@ import { countSlots, formatSlots, minusSlots, parseSlots, type SlotRanges } from
 import { type ClusterView, formatEndpoint } from '../api/view.ts';
 import { checkCluster } from './check.ts';
 import type { CreateGoal, CreateMember } from './create-goal.ts';
-import { judgeEmpty, judgeStrangers } from './create-nodes.ts';
+import { judgeHoldings, judgeStrangers, judgeUnknown } from './create-nodes.ts';
 import { greetAgain } from './greet-again.ts';
 import {
   isHandshake,
@@ -120,15 +120,18 @@ function shardConflicts(shard: Shard): readonly Refusal[] {
       refused.push({ code: 'CREATE_CONFLICT', message, subjects: [node.id] });
     }
     if (self.role === 'primary') {
-      // Once all its slots are there a primary may be written to by clients. Everybody else must still be empty.
-      const complete = countSlots(minusSlots(shard.slots, self.slots)) === 0;
-      if (!complete) refused.push(...judgeEmpty(node));
+      if (mustBeEmpty(shard, node)) refused.push(...judgeHoldings(node));
     } else if (self.primaryId !== undefined && !ids.has(self.primaryId) && (keyCount(node) ?? 0) > 0) {
       const message = `${name} replicates a primary of another shard and holds keys`;
       refused.push({ code: 'CREATE_CONFLICT', message, subjects: [node.id, self.primaryId] });
     }
   }
   return refused;
+}
+
+/** Once all its slots are there a primary may be written to by clients. Every other primary must still be empty. */
+function mustBeEmpty(shard: Shard, { report: { value } }: ReportedNode): boolean {
+  return value.self.role === 'primary' && countSlots(minusSlots(shard.slots, value.self.slots)) > 0;
 }
 
 function nextOf(goal: CreateGoal, view: ClusterView): Next {
@@ -143,6 +146,18 @@ function nextOf(goal: CreateGoal, view: ClusterView): Next {
       'NodeReports',
       `no answer from ${names}`,
       absent.map(({ id }) => id),
+    );
+  }
+  // What could be read when this was approved can be read again: to give up over one broken connection helps nobody.
+  const unread = shards.flatMap((shard) =>
+    shard.nodes.filter((node) => mustBeEmpty(shard, node)).flatMap(judgeUnknown),
+  );
+  const [first] = unread;
+  if (first) {
+    return waiting(
+      'EmptinessUnknown',
+      first.message,
+      unread.flatMap(({ subjects }) => subjects),
     );
   }
   const prepared = prepare(goal, shards, nodes);

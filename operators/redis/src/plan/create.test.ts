@@ -268,6 +268,19 @@ test('given up when the limit is over, with what is missing; a renewed start giv
   assert.equal(at(goal.startedAt + 5_001, { ...goal, startedAt: goal.startedAt + 5_000 }).refused, undefined);
 });
 
+test('what could be read at first and cannot just now is waited for, while the node must be empty', () => {
+  const nodes = servers(6);
+  const goal = goalFor(nodes);
+  const unread = (all: readonly TestNode[]) => all.map((n) => ({ ...n, functionLibraries: unknown('it broke') }));
+  const plan = createOperation.plan(goal, viewOfNodes(unread(nodes)), 1_000, []);
+  assert.deepEqual([plan.refused, plan.commands], [undefined, []]);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason, subjects }) => [reason, subjects.length]),
+    [['EmptinessUnknown', 6]],
+  );
+  assert.ok(isReached(createOperation.plan(goal, viewOfNodes(unread(finished(nodes, goal))), 1_000, [])));
+});
+
 test('stops when somebody interferes: strangers, other slots, keys, another node at the address', () => {
   const nodes = servers(6);
   const goal = goalFor(nodes);

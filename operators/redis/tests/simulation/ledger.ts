@@ -4,6 +4,7 @@
  * is what asynchronous replication permits, and it is found by comparing what the two hold at that moment.
  */
 import { Violation } from '@reeve/simulation';
+import type { Endpoint } from '../../src/api/view.ts';
 import { type ModelServer, type RedisClusterModel, slotOfKey } from '@reeve/simulation/redis';
 
 interface Line {
@@ -41,11 +42,30 @@ export class Ledger {
     line.ever.add(value);
   }
 
-  acknowledged(key: string, value: string): void {
+  /** `by`: the address that answered. */
+  acknowledged(key: string, value: string, by: Endpoint): void {
     const line = this.#lineOf(key);
     line.acknowledged = value;
     line.tried.delete(value);
-    line.isExcused = false;
+    const server = this.#model.servers.find(({ host, port }) => host === by.host && port === by.port);
+    line.isExcused = server !== undefined && this.#isReplaced(server, slotOfKey(key));
+  }
+
+  /**
+   * It stood still or was cut off, others own the slot by a greater epoch, and it does not know yet. What it takes in now
+   * it will drop by itself when it hears of them; it may do so before it hears whom to follow.
+   */
+  #isReplaced(server: ModelServer, slot: number): boolean {
+    return (
+      this.#suffering.has(server) &&
+      this.#model.servers.some(
+        (other) =>
+          other.isPrimary &&
+          other.ownerOf(slot) === other.self &&
+          other.self.configEpoch > server.self.configEpoch &&
+          other !== server,
+      )
+    );
   }
 
   /** Nobody writes this key any more and nothing is promised about it. */

@@ -152,7 +152,7 @@ function fill(cluster: Cluster, slots: readonly number[]): Ledger {
     for (const server of cluster.primaries) {
       try {
         cluster.model.execute(server.endpoint, ['SET', key, 'before']);
-        ledger.acknowledged(key, 'before');
+        ledger.acknowledged(key, 'before', endpointOf(server));
       } catch {
         continue; // another primary owns it
       }

@@ -38,7 +38,7 @@ async function writeOnce(redis: RedisPort, ledger: Ledger, seed: Endpoint, key: 
     try {
       const asking = isAsking ? redis.call(at, ['ASKING'], CALL) : Promise.resolve('OK');
       const [, reply] = await Promise.all([asking, redis.call(at, ['SET', key, value], CALL)]);
-      if (reply === 'OK') ledger.acknowledged(key, value);
+      if (reply === 'OK') ledger.acknowledged(key, value, at);
       return;
     } catch (error) {
       const next = error instanceof RedisReplyError ? redirectionOf(error) : undefined;
