@@ -29,6 +29,8 @@ export interface Meet extends RedisCommandBase {
   readonly pairs: readonly { readonly from: NodeRef; readonly to: NodeRef; readonly toBusPort: number }[];
   /** Also where they know each other: `to` learns the slots and role of `from` at once. */
   readonly evenIfKnown?: true;
+  /** Evidence of a node that joins, live: it knows nobody but these. Whoever knows others would bring their cluster along. */
+  readonly within?: readonly NodeId[];
 }
 
 /** CLUSTER REPLICATE. Evidence: the node owns no slot (and, when `mustBeEmpty`, holds no key), live. */

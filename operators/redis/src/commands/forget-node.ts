@@ -9,6 +9,7 @@ import {
   ask,
   askTolerant,
   handlerFor,
+  keyCount,
   nameOf,
   type NodeTable,
   StaleEvidence,
@@ -37,6 +38,8 @@ function proveEveryoneAsked(command: ForgetNode, tables: readonly NodeTable[]): 
 
 /** A handshake that nobody answers ends with the node timeout, or a second if that is shorter; this is for two of the usual ones. */
 const HANDSHAKE_PATIENCE_MS = 30_000;
+/** A server drops the keys of slots that it lost in less than a second, or much less. */
+const EMPTYING_PATIENCE_MS = 5_000;
 const LOOK_MS = 25;
 
 /**
@@ -68,6 +71,16 @@ async function tablesAtRest(
   }
 }
 
+/** Keys of a primary without slots. Those of slots that it has just handed over may still be on their way out. */
+async function keysLeft(node: NodeRef, context: RedisContext, signal: AbortSignal): Promise<number> {
+  const until = context.clock.now() + EMPTYING_PATIENCE_MS;
+  for (;;) {
+    const keys = await keyCount(context, node);
+    if (keys === 0 || context.clock.now() >= until || signal.aborted) return keys;
+    await context.clock.sleep(LOOK_MS);
+  }
+}
+
 function isAt(line: NodeLine, { endpoint }: NodeRef): boolean {
   return line.host === endpoint.host && line.port === endpoint.port;
 }
@@ -85,6 +98,13 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (co
   }
   proveEveryoneAsked(command, tables);
   if (own && countSlots(own.self.slots) > 0) throw new StaleEvidence(`${nameOf(node)} says that it owns slots`);
+  const keys = own?.self.role === 'primary' ? await keysLeft(node, context, signal) : 0;
+  if (keys > 0) {
+    return failed(
+      'NODE_NOT_EMPTY',
+      `${nameOf(node)} holds ${keys} keys in slots that it does not own: they would leave the cluster with it`,
+    );
+  }
 
   await Promise.all(
     by
@@ -104,7 +124,7 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (co
     try {
       await ask(context, node, ['CLUSTER', 'RESET', 'SOFT']);
     } catch (error) {
-      // A primary that holds keys refuses to be reset, and rightly so: it is out of the cluster, its keys stay with it.
+      // A primary that holds keys refuses to be reset, and rightly so: where they came from since the count, nobody knows.
       if (!(error instanceof RedisReplyError)) throw error;
       return { status: 'done', note: `${nameOf(node)} is forgotten, but refused its reset: ${error.message}` };
     }

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { done, failed } from '@reeve/runtime';
 import type { Meet } from '../api/commands.ts';
 import { formatEndpoint, type NodeRef } from '../api/view.ts';
-import { askAll, handlerFor, identify, tableOf } from './evidence.ts';
+import { askAll, handlerFor, identify, nameOf, StaleEvidence, tableOf } from './evidence.ts';
 
 /** The bus listens 10,000 ports above unless told otherwise; only then does MEET take the extra argument. */
 const USUAL_BUS_OFFSET = 10_000;
@@ -25,6 +25,9 @@ export const meetHandler = handlerFor<Meet>('meet', async (command, context) => 
   await Promise.all(
     [...byFrom.values()].map(async ({ from, to }) => {
       const { others } = await tableOf(context, from);
+      const stranger = command.within && others.find((line) => !command.within?.includes(line.id));
+      if (stranger)
+        throw new StaleEvidence(`${nameOf(from)} knows ${stranger.id.slice(0, 8)}, who is not of this cluster`);
       const unknown = to.filter((pair) => {
         if (command.evenIfKnown) return true;
         const line = others.find((other) => other.id === pair.to.id);

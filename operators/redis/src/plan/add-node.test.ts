@@ -5,7 +5,7 @@ import { isRefused } from '../api/operation.ts';
 import type { NodeReport } from '../api/view.ts';
 import { addNodeOperation, type AddNodeRequest } from './add-node.ts';
 import { brief, openAt, pursue, viewWith, type World } from './moves-testing.ts';
-import { clusterNodes, freshNode, idOf, type TestNode, viewOfNodes } from './testing.ts';
+import { clusterNodes, freshNode, idOf, testNode, type TestNode, viewOfNodes } from './testing.ts';
 
 const endpoint = { host: '10.0.1.1', port: 7000 };
 const asPrimary: AddNodeRequest = { endpoint, as: 'primary', spreadBy: ['host'] };
@@ -76,6 +76,52 @@ test('what may not join is refused', () => {
   assert.deepEqual(refusedCodes(worldOf(second), asPrimary), ['NODE_NOT_EMPTY']);
   assert.deepEqual(refusedCodes(worldOf(), { ...asReplica, primaryId: idOf('p0r0') }), ['NOT_A_PRIMARY']);
   assert.deepEqual(refusedCodes(worldOf(), { ...asReplica, primaryId: 'f'.repeat(40) }), ['UNKNOWN_NODE']);
+});
+
+/** As `mergeViews` has it: whom only the newcomer knows is a node of the view, too. */
+function withUnreadStranger(newcomer: Partial<TestNode>): World {
+  const ours = ['p0', 'p0r0', 'p1', 'p1r0', 'p2', 'p2r0'];
+  const nodes = Object.fromEntries(ours.map((name) => [name, { knows: ours.map(idOf) }]));
+  const fresh = { host: endpoint.host, annotations: { host: endpoint.host }, ...newcomer };
+  const stranger = testNode('x0', { host: '10.9.0.1', slots: '0-16383', epoch: 40, unreachable: 'timeout', knows: [] });
+  return clusterNodes({
+    primaries: 3,
+    replicas: 1,
+    nodes,
+    extra: [freshNode('new', { ...fresh, knows: [idOf('x0')] }), stranger],
+  });
+}
+
+test('a node of another cluster is refused, also when nobody else of it can be read', () => {
+  for (const request of [asPrimary, asReplica]) {
+    assert.deepEqual(refusedCodes(withUnreadStranger({}), request), ['NODE_OF_OTHER_CLUSTER']);
+    const replica: Partial<TestNode> = { role: 'replica', primaryId: idOf('x0'), keys: { 5: 500 } };
+    assert.deepEqual(refusedCodes(withUnreadStranger(replica), request), ['NODE_OF_OTHER_CLUSTER', 'NODE_NOT_EMPTY']);
+  }
+});
+
+test('a node that became one of another cluster since it was approved does not join', () => {
+  const decision = decide(worldOf(), asPrimary);
+  assert.ok(!isRefused(decision));
+  const codesIn = (world: World) => {
+    const plan = addNodeOperation.plan(decision.goal, viewOfNodes(world), 0, []);
+    assert.deepEqual(plan.commands, []);
+    return plan.refused?.map(({ code }) => code);
+  };
+  assert.deepEqual(codesIn(withUnreadStranger({ slots: '0-100', keys: { 7: 1 } })), [
+    'NODE_OF_OTHER_CLUSTER',
+    'NODE_NOT_EMPTY',
+    'NODE_HAS_SLOTS',
+  ]);
+  const ours = ['p0', 'p0r0', 'p1', 'p1r0', 'p2', 'p2r0'];
+  const theirs = ['new', 'x1', 'x2'].map(idOf);
+  const other = [
+    testNode('new', { host: endpoint.host, slots: '0-5460', epoch: 31, knows: theirs }),
+    testNode('x1', { host: '10.9.0.1', slots: '5461-10922', epoch: 32, knows: theirs }),
+    testNode('x2', { host: '10.9.0.2', slots: '10923-16383', epoch: 33, knows: theirs }),
+  ];
+  const nodes = Object.fromEntries(ours.map((name) => [name, { knows: ours.map(idOf) }]));
+  assert.deepEqual(codesIn(clusterNodes({ primaries: 3, replicas: 1, nodes, extra: other })), ['CLUSTER_NOT_CLEAN']);
 });
 
 test('an address that does not answer is refused with what is known of it', () => {

@@ -16,8 +16,10 @@ import { checkGate, toleratedReasons } from './moves-gate.ts';
 import { lineAbout } from './moves-view.ts';
 import { isMeeting } from './readdress.ts';
 import {
+  clusters,
   isReported,
   knows,
+  members,
   nodeName,
   nodeNames,
   nodeOf,
@@ -27,6 +29,7 @@ import {
   reported,
   reportedPrimaries,
   sameEndpoint,
+  withoutNode,
 } from './topology.ts';
 
 export interface AddNodeRequest {
@@ -62,16 +65,6 @@ export const addNodeOperation: Operation<AddNodeRequest, AddNodeGoal> = {
   goalNeeds: (goal) => ({ alsoAsk: [goal.endpoint] }),
   plan: planAddNode,
 };
-
-/** The view as it is without one node: neither it nor what it says counts. */
-export function withoutNode(view: ClusterView, id: NodeId): ClusterView {
-  return {
-    ...view,
-    nodes: view.nodes
-      .filter((node) => node.id !== id)
-      .map((node) => ({ ...node, heard: node.heard.filter(({ by }) => by !== id) })),
-  };
-}
 
 function decide(request: AddNodeRequest, view: ClusterView): Decision<AddNodeGoal> {
   const node = reported(view).find((each) => sameEndpoint(each.endpoint, request.endpoint));
@@ -183,6 +176,8 @@ function planAddNode(
     if (other) return overtaken(`at ${formatEndpoint(goal.endpoint)} answers ${other.id} now, not ${goal.id}`, goal.id);
     return wait('NodeUnreachable', `${formatEndpoint(goal.endpoint)} cannot be read`, [goal.id]);
   }
+  const refused = joiningProblems(node, view);
+  if (refused.length > 0) return { commands: [], refused };
   const copy = copyFunctions(goal, view, node);
   if (copy) return go(copy);
   const apart = reported(view).filter(
@@ -218,6 +213,22 @@ function planAddNode(
     return wait('GossipAgreement', `${nodeNames(view, ids)} hear whom the new node follows`, ids);
   }
   return settle(goal, view, now);
+}
+
+/**
+ * A node that is not a member yet may have become one of another cluster since this was approved. To introduce it to
+ * everybody would then make one cluster of two, in which the slots of one side, with their keys, belong to the other.
+ */
+function joiningProblems(node: ReportedNode, view: ClusterView): readonly Refusal[] {
+  const cluster = withoutNode(view, node.id);
+  const isIn = reported(cluster).some((member) => knows(view, node.id, member.id) && knows(view, member.id, node.id));
+  const groups = clusters(cluster);
+  if (groups.length > 1) {
+    const ids = groups.slice(1).flat();
+    const message = `${nodeNames(view, ids)} do not know the rest: these are several clusters, or parts of one`;
+    return [{ code: 'CLUSTER_NOT_CLEAN', message, subjects: ids }];
+  }
+  return isIn ? [] : newcomerProblems(node, cluster);
 }
 
 const UNSETTLED: readonly FindingCode[] = ['VIEWS_DIFFER', 'ROLES_DIFFER', 'MEMBERSHIP_DIFFERS', 'STATE_FAIL'];
@@ -269,7 +280,8 @@ function meetAll(node: ReportedNode, apart: readonly ReportedNode[], view: Clust
     .filter((member) => !knows(view, node.id, member.id) && !knows(view, member.id, node.id))
     .filter((member) => !isMeeting(node, member.endpoint))
     .map((member) => ({ from: refOf(node), to: refOf(member), toBusPort: member.report.value.self.busPort }));
-  return pairs.length === 0 ? undefined : { type: 'meet', pairs, why: 'the new node joins the cluster' };
+  const within = members(withoutNode(view, node.id)).map((member) => member.id);
+  return pairs.length === 0 ? undefined : { type: 'meet', pairs, within, why: 'the new node joins the cluster' };
 }
 
 function isJoined(goal: AddNodeGoal, view: ClusterView): boolean {

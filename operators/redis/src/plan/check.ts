@@ -29,7 +29,7 @@ import { checkMembership, checkReachability, checkRoles, checkShards, checkState
 import { checkPlacement } from './check-placement.ts';
 import { checkEpochs, checkReplicas } from './check-replicas.ts';
 import { checkAtomicJobs, checkCoverage, checkOpenSlots, checkStrayKeys, checkViews } from './check-slots.ts';
-import { components, loners, nodeNames, reported, restrictTo } from './topology.ts';
+import { clusters, loners, nodeNames, reported, restrictTo } from './topology.ts';
 
 export interface Expected {
   readonly replicasPerPrimary?: number;
@@ -41,13 +41,12 @@ const SEVERITIES: readonly Finding['severity'][] = ['broken', 'degraded', 'info'
 
 /** What is wrong or unknown, worst first. */
 export function checkCluster(view: ClusterView, expected: Expected = {}): readonly Finding[] {
-  const lonely = new Set(loners(view).map((node) => node.id));
-  const groups = components(view).filter((group) => group.some((id) => !lonely.has(id)));
-  const [main, ...apart] = groups;
+  const lonely = loners(view).map((node) => node.id);
+  const [main, ...apart] = clusters(view);
   const cluster = main ? restrictTo(view, main) : view;
   const findings = [
     ...checkSplit(view, apart),
-    ...checkLoners(view, [...lonely], main !== undefined),
+    ...checkLoners(view, lonely, main !== undefined),
     ...checkReachability(cluster),
     ...checkState(cluster),
     ...checkCoverage(cluster),

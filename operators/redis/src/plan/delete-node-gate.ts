@@ -13,6 +13,7 @@ import {
   flaggedBy,
   heardSlots,
   isReported,
+  keyCount,
   nodeName,
   nodeNames,
   nodeOf,
@@ -78,8 +79,13 @@ export function deletionProblems(request: DeleteNodeRequest, view: ClusterView):
 
 function livingProblems(request: DeleteNodeRequest, view: ClusterView, node: NodeView): readonly Refusal[] {
   const slots = ownSlots(node);
-  if (countSlots(slots) === 0) return [];
   const name = nodeName(view, node.id);
+  if (countSlots(slots) === 0) {
+    const keys = roleOf(node) === 'primary' ? (keyCount(node) ?? 0) : 0;
+    if (keys === 0) return [];
+    const message = `${name} holds ${keys} keys, though it owns no slot: they would leave the cluster with it. Run \`reeve redis fix\` first`;
+    return [{ code: 'NODE_NOT_EMPTY', message, subjects: [node.id] }];
+  }
   if (!request.drain) {
     const message = `${name} owns ${countSlots(slots)} slots, and moving them away was not asked for`;
     return [{ code: 'NODE_HAS_SLOTS', message, subjects: [node.id] }];

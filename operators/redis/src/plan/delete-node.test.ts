@@ -8,7 +8,7 @@ import type { NodeReport } from '../api/view.ts';
 import { deleteNodeOperation, type DeleteNodeRequest, fillUp } from './delete-node.ts';
 import { brief, pursue, viewWith, type World } from './moves-testing.ts';
 import { slotsFromText } from './moves-view.ts';
-import { clusterNodes, idOf, type TestNode } from './testing.ts';
+import { clusterNodes, idOf, testNode, type TestNode } from './testing.ts';
 
 type Nodes = Readonly<Record<string, Partial<TestNode>>>;
 const dead: Partial<TestNode> = { unreachable: 'refused', flags: ['fail'] };
@@ -214,4 +214,37 @@ test('poured over the lowest first: as even as can be, nobody loses', () => {
       assert.ok(touched.length === 0 || Math.max(...touched) - Math.min(...after) <= 1);
     }),
   );
+});
+
+test('a primary that holds keys without slots is refused: they would leave with it', () => {
+  const full = worldOf({
+    p3: { slots: '', keys: { 5: 300 } },
+    p0: { slots: '0-5460' },
+    p1: { slots: '5461-10922' },
+    p2: { slots: '10923-16383' },
+  });
+  assert.deepEqual(refusedCodes(full, requestFor('p3')), ['NODE_NOT_EMPTY']);
+});
+
+test('a node that was taken into another cluster since is left alone there', () => {
+  const decision = deleteNodeOperation.decide(requestFor('p1r0'), viewWith(worldOf(), {}));
+  assert.ok(!isRefused(decision));
+  const ours = worldOf().filter(({ id }) => id !== idOf('p1r0'));
+  const ids = ours.map(({ id }) => id);
+  const theirs = ['p1r0', 'x1'].map(idOf);
+  const world = [
+    ...ours.map((node) => ({ ...node, knows: ids })),
+    testNode('p1r0', { host: '10.9.0.1', role: 'replica', primaryId: idOf('x1'), knows: theirs }),
+    testNode('x1', { host: '10.9.0.2', slots: '0-16383', epoch: 50, knows: theirs }),
+  ];
+  const plan = deleteNodeOperation.plan(decision.goal, viewWith(world, {}), 0, []);
+  assert.ok(isReached(plan), JSON.stringify(plan));
+});
+
+test('nothing is done when nobody of the cluster can be read', () => {
+  const decision = deleteNodeOperation.decide(requestFor('p1r0'), viewWith(worldOf(), {}));
+  assert.ok(!isRefused(decision));
+  const alone = [testNode('p1r0', { host: '10.0.0.4', knows: [] })];
+  const plan = deleteNodeOperation.plan(decision.goal, viewWith(alone, {}), 0, []);
+  assert.deepEqual([plan.commands.length, plan.waitingFor?.[0]?.reason], [0, 'NodeUnreachable']);
 });

@@ -14,8 +14,10 @@ import { isFailed, lineAbout, slotsFromText, unreadMembers } from './moves-view.
 import type { Placed } from './placement-score.ts';
 import { movedNodes } from './readdress.ts';
 import {
+  components,
   isReported,
   keyCount,
+  members,
   nodeName,
   nodeNames,
   nodeOf,
@@ -26,6 +28,8 @@ import {
   replicasOf,
   reported,
   reportedPrimaries,
+  restrictTo,
+  withoutNode,
 } from './topology.ts';
 
 export interface DeleteNodeRequest {
@@ -43,6 +47,8 @@ export interface DeleteNodeRequest {
 export interface DeleteNodeGoal {
   readonly id: NodeId;
   readonly endpoint: Endpoint;
+  /** Who belongs to the cluster that it leaves, beside itself. */
+  readonly members: readonly NodeId[];
   readonly moves: MoveGoal;
   /** Its replicas and whom they follow instead. */
   readonly replicas: readonly { readonly id: NodeId; readonly to: NodeId }[];
@@ -71,6 +77,9 @@ function decide(request: DeleteNodeRequest, view: ClusterView): Decision<DeleteN
   const goal: DeleteNodeGoal = {
     id: node.id,
     endpoint: node.endpoint,
+    members: members(view)
+      .map((member) => member.id)
+      .filter((id) => id !== node.id),
     moves: moveGoal(moves, view, request.engine, request.pace),
     replicas,
     reset: request.reset,
@@ -136,9 +145,26 @@ function newPrimaries(view: ClusterView, id: NodeId, spreadBy: readonly string[]
   return assigned;
 }
 
+/**
+ * The view of the cluster that the node leaves. Who asks at its address may find it in another one by now: there it is
+ * none of our business.
+ */
+function clusterLeft(goal: DeleteNodeGoal, whole: ClusterView): ClusterView {
+  const ours = new Set(goal.members);
+  const others = withoutNode(whole, goal.id);
+  const ids = components(others)
+    .filter((group) => group.some((id) => ours.has(id)))
+    .flat();
+  const victim = nodeOf(whole, goal.id);
+  const isLinked =
+    victim?.heard.some(({ by }) => ids.includes(by)) ||
+    (victim?.report.known && victim.report.value.others.some((line) => ids.includes(line.id)));
+  return restrictTo(whole, isLinked ? [...ids, goal.id] : ids);
+}
+
 function planDelete(
   goal: DeleteNodeGoal,
-  view: ClusterView,
+  whole: ClusterView,
   now: number,
   inFlight: readonly InFlight<RedisCommand>[],
 ): Plan<RedisCommand> {
@@ -147,6 +173,10 @@ function planDelete(
     waitingFor,
     wakeAt: now + LOOK_AGAIN_MS,
   });
+  const view = clusterLeft(goal, whole);
+  if (reported(view).every((node) => node.id === goal.id)) {
+    return wait({ reason: 'NodeUnreachable', message: 'nobody of the cluster can be read', subjects: [] });
+  }
   const more = slotsBeyond(goal, view);
   if (more !== undefined) {
     const message = `${nodeName(view, goal.id)} owns slots ${more}, which it did not own when this was approved`;
@@ -233,7 +263,7 @@ function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: nu
   const others = reported(view).filter((node) => node.id !== goal.id);
   const remembering = others.filter((node) => lineAbout(node, goal.id) !== undefined);
   const itself = victim && isReported(victim) ? victim : undefined;
-  // It must let go too, which its own table shows. A primary that still holds keys refuses RESET, and is left alone.
+  // It must let go too, which its own table shows. A primary that holds keys refuses RESET: forgotten by all, it is left alone.
   const attached =
     goal.reset &&
     itself !== undefined &&

@@ -11,11 +11,10 @@ import {
 } from '../api/slots.ts';
 import type { AtomicJob, ClusterView, NodeId, NodeLine, NodeView } from '../api/view.ts';
 import {
-  components,
+  clusters,
   flaggedBy,
   isHandshake,
   isReported,
-  loners,
   members,
   nodeName,
   nodeNames,
@@ -150,7 +149,6 @@ export function mainCluster(view: ClusterView): {
   readonly cluster: ClusterView;
   readonly apart: readonly (readonly NodeId[])[];
 } {
-  const lonely = new Set(loners(view).map((node) => node.id));
-  const [main, ...apart] = components(view).filter((group) => group.some((id) => !lonely.has(id)));
+  const [main, ...apart] = clusters(view);
   return { cluster: main ? restrictTo(view, main) : view, apart };
 }

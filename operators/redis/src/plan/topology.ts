@@ -191,6 +191,12 @@ export function loners(view: ClusterView): readonly ReportedNode[] {
   });
 }
 
+/** The groups that are clusters: all but single nodes that belong to none. More than one: a split, or several clusters. */
+export function clusters(view: ClusterView): readonly (readonly NodeId[])[] {
+  const lonely = new Set(loners(view).map((node) => node.id));
+  return components(view).filter((group) => group.some((id) => !lonely.has(id)));
+}
+
 /** The same view with only these nodes, and only what they say. */
 export function restrictTo(view: ClusterView, ids: readonly NodeId[]): ClusterView {
   const kept = new Set(ids);
@@ -199,6 +205,16 @@ export function restrictTo(view: ClusterView, ids: readonly NodeId[]): ClusterVi
     nodes: view.nodes
       .filter((node) => kept.has(node.id))
       .map((node) => ({ ...node, heard: node.heard.filter(({ by }) => kept.has(by)) })),
+  };
+}
+
+/** The view as it is without one node: neither it nor what it says counts. */
+export function withoutNode(view: ClusterView, id: NodeId): ClusterView {
+  return {
+    ...view,
+    nodes: view.nodes
+      .filter((node) => node.id !== id)
+      .map((node) => ({ ...node, heard: node.heard.filter(({ by }) => by !== id) })),
   };
 }
 
