@@ -99,7 +99,6 @@ async function keysElsewhere(
 /** Brings the keys of slots to their owner, slot after slot, behind a handle. */
 export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async (command, context, signal) => {
   const slots = namedSlots(command.slots);
-  const began = context.clock.now();
   const [from, owner] = await Promise.all([tableOf(context, command.from), tableOf(context, command.owner)]);
   proveRoles(command, from, owner, slots);
   if (countSlots(slots) === 0) return done;
@@ -117,7 +116,7 @@ export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async 
     owner: command.owner,
     ownerSeenByFrom: addressSeenBy(command.from, from, command.owner),
     nodeTimeoutMs,
-    standing: new Standing(sides, context, nodeTimeoutMs, began),
+    standing: new Standing(sides, context, nodeTimeoutMs),
     signal,
   };
   return background((report) => collect(collection, [...slotsOf(slots)], report));

@@ -12,9 +12,9 @@ import {
 import type { RedisCommand } from '../api/commands.ts';
 import { type Arg, type CallOptions, RedisReplyError, type Reply } from '../api/port.ts';
 import { parseSlots, rangesOf, type SlotRanges } from '../api/slots.ts';
-import { formatEndpoint, type NodeLine, type NodeRef } from '../api/view.ts';
+import { formatEndpoint, type NodeId, type NodeLine, type NodeRef } from '../api/view.ts';
 import { countKeys } from '../observe/measure.ts';
-import { keyspaceOf, parseClusterNodes, parseInfo } from '../observe/parse.ts';
+import { keyspaceOf, parseClusterNodes, parseInfo, unansweredBy } from '../observe/parse.ts';
 import type { RedisContext } from './context.ts';
 
 const COUNT_TIMEOUT_MS = 5_000;
@@ -86,11 +86,14 @@ export interface NodeTable {
   readonly others: readonly NodeLine[];
   /** Lines with a made-up id: somebody at this address is being asked who he is. */
   readonly handshakes: readonly NodeLine[];
+  /** Who owes it an answer on the bus. */
+  readonly unanswered: ReadonlySet<NodeId>;
 }
 
 /** The node's own table; stale if another node answers at that address. */
 export async function tableOf(context: RedisContext, node: NodeRef): Promise<NodeTable> {
-  const lines = parseClusterNodes(String(await ask(context, node, ['CLUSTER', 'NODES'])));
+  const text = String(await ask(context, node, ['CLUSTER', 'NODES']));
+  const lines = parseClusterNodes(text);
   const self = lines.find((line) => line.flags.includes('myself'));
   if (!self) throw new StaleEvidence(`${formatEndpoint(node.endpoint)} does not say who it is`);
   if (self.id !== node.id) {
@@ -100,7 +103,7 @@ export async function tableOf(context: RedisContext, node: NodeRef): Promise<Nod
   }
   const isHandshake = (line: NodeLine): boolean => line.flags.includes('handshake');
   const others = lines.filter((line) => line !== self && !isHandshake(line));
-  return { self, others, handshakes: lines.filter(isHandshake) };
+  return { self, others, handshakes: lines.filter(isHandshake), unanswered: unansweredBy(text) };
 }
 
 /** The node's own table, or undefined when nobody (or somebody else) answers at its address. */
@@ -111,6 +114,11 @@ export async function tableIfThere(context: RedisContext, node: NodeRef): Promis
     if (error instanceof StaleEvidence || isSilence(error)) return undefined;
     throw error;
   }
+}
+
+/** Whether a node takes itself for a primary at this moment. */
+export async function isPrimaryNow(context: RedisContext, node: NodeRef): Promise<boolean> {
+  return parseInfo(String(await ask(context, node, ['INFO', 'replication']))).role === 'master';
 }
 
 /** Proves that each address is the node we think it is. */
@@ -142,7 +150,7 @@ export function isSilence(error: unknown): boolean {
 }
 
 /** Keys of each database that holds any. */
-async function keyspace(context: RedisContext, node: NodeRef): Promise<Readonly<Record<number, number>>> {
+export async function keyspace(context: RedisContext, node: NodeRef): Promise<Readonly<Record<number, number>>> {
   return keyspaceOf(parseInfo(String(await ask(context, node, ['INFO', 'keyspace']))));
 }
 

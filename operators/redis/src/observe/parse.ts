@@ -1,6 +1,6 @@
 /** The texts that servers answer, as values. Tolerant of what newer servers add, strict about what is relied upon. */
 import { rangesOf, SLOT_COUNT, type SlotRange, type SlotRanges } from '../api/slots.ts';
-import type { ClusterInfo, MemoryInfo, NodeLine, OpenSlot, ReplicationInfo, Role } from '../api/view.ts';
+import type { ClusterInfo, MemoryInfo, NodeId, NodeLine, OpenSlot, ReplicationInfo, Role } from '../api/view.ts';
 
 /** `name:value` lines of INFO and CLUSTER INFO; section titles and empty lines left out. */
 export function parseInfo(text: string): Record<string, string> {
@@ -48,6 +48,16 @@ export class NodeTableReader {
 
 export function parseClusterNodes(text: string): NodeLine[] {
   return new NodeTableReader().read(text);
+}
+
+/** The nodes to which the owner of this table has sent a ping that was not answered yet: the fifth word is when. */
+export function unansweredBy(text: string): ReadonlySet<NodeId> {
+  const ids = new Set<NodeId>();
+  for (const line of text.split('\n')) {
+    const [id, _address, _flags, _primary, pingSent] = line.split(' ', 5);
+    if (id !== undefined && pingSent !== undefined && pingSent !== '0') ids.add(id);
+  }
+  return ids;
 }
 
 /** The line without its fifth and sixth word, when ping was sent and pong received: they differ in each table. */

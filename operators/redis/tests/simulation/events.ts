@@ -6,7 +6,7 @@ import { type ModelServer, type RedisClusterModel, ServerError } from '@reeve/si
 const MEND_AFTER_MS = [500, 4_000, 20_000];
 
 /** What the servers of a run may suffer. */
-export const allEvents = ['kill-server', 'pause-server', 'partition', 'failover', 'break-migrate'] as const;
+export const allEvents = ['kill-server', 'pause-server', 'isolate', 'partition', 'failover', 'break-migrate'] as const;
 
 /**
  * Accidents of the two servers that an operation is most about, with names of their own so that they can be brought to
@@ -97,6 +97,15 @@ export class ServerEvents {
           [server],
           () => this.#model.pause(server),
           () => this.#model.resume(server),
+        ),
+        // From the other servers: clients and the tool still reach it.
+        this.#breaking(
+          'isolate',
+          [server],
+          () => {
+            for (const other of servers) if (other !== server) network.cut(server, other);
+          },
+          () => network.heal(),
         ),
       ]),
       ...pairs.map(([a, b]) =>

@@ -9,6 +9,8 @@ import { type ModelServer, type RedisClusterModel, slotOfKey } from '@reeve/simu
 
 interface Line {
   acknowledged: string | undefined;
+  /** Who acknowledged it. */
+  by: ModelServer | undefined;
   /** Tried after the last acknowledged write: may have happened or not. */
   readonly tried: Set<string>;
   /** Every value ever tried: nothing else may ever be read. */
@@ -48,6 +50,7 @@ export class Ledger {
     line.acknowledged = value;
     line.tried.delete(value);
     const server = this.#model.servers.find(({ host, port }) => host === by.host && port === by.port);
+    line.by = server;
     line.isExcused = server !== undefined && this.#isReplaced(server, slotOfKey(key));
   }
 
@@ -76,7 +79,7 @@ export class Ledger {
   #lineOf(key: string): Line {
     const known = this.#lines.get(key);
     if (known) return known;
-    const line: Line = { acknowledged: undefined, tried: new Set(), ever: new Set(), isExcused: false };
+    const line: Line = { acknowledged: undefined, by: undefined, tried: new Set(), ever: new Set(), isExcused: false };
     this.#lines.set(key, line);
     return line;
   }
@@ -133,23 +136,24 @@ export class Ledger {
   #promoted(server: ModelServer, formerId: string | undefined): void {
     const former = this.#model.servers.find((other) => other.id === formerId);
     // A primary that is well hands over all it has: there nothing is excused.
-    if (former && this.#suffering.has(former)) this.#excuseDifferences(former, server);
+    if (former && this.#suffering.has(former)) this.#excuseDifferences(former, server, () => true);
   }
 
   /**
-   * What it took in after it had been replaced and before it knew. Or a primary that was dead comes back and takes its
-   * slots again: Valkey gives a node that finds a slot handed over to it a new epoch, which covers all its old slots.
+   * What it took in from clients after it had been replaced and before it knew. Or a primary that was dead comes back and
+   * takes its slots again: Valkey gives a node that finds a slot handed over to it a new epoch, which covers all its old
+   * slots. What others acknowledged is not excused: a tool that brought it there should have known.
    */
   #demoted(server: ModelServer, primaryId: string | undefined): void {
     const successor = this.#model.servers.find((other) => other.id === primaryId);
     if (!successor || !(this.#suffering.has(server) || this.#suffering.has(successor))) return;
-    this.#excuseDifferences(server, successor);
+    this.#excuseDifferences(server, successor, ({ by }) => by === server);
   }
 
-  #excuseDifferences(former: ModelServer, successor: ModelServer): void {
+  #excuseDifferences(former: ModelServer, successor: ModelServer, isPermitted: (line: Line) => boolean): void {
     for (const [key, line] of this.#lines) {
       const had = valueOn(former, key);
-      if (had !== undefined && had !== valueOn(successor, key)) line.isExcused = true;
+      if (had !== undefined && had !== valueOn(successor, key) && isPermitted(line)) line.isExcused = true;
     }
   }
 }

@@ -20,7 +20,6 @@ import { moveWindowed } from './windowed.ts';
 const WAITING_LANES = 16;
 
 export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (command, context, signal) => {
-  const began = context.clock.now();
   const [surveyed, source, target] = await Promise.all([
     survey(command, context),
     observeNode(context.redis, context, command.source.endpoint, {}),
@@ -39,7 +38,7 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
     tally,
     targetSeenBySource: addressSeenBy(command.source, surveyed.source, command.target),
     nodeTimeoutMs,
-    standing: new Standing(command, context, nodeTimeoutMs, began),
+    standing: new Standing(command, context, nodeTimeoutMs),
     setslotLanes: [source, target].some(waitsForReplicas) && hasReplicas(command, surveyed) ? WAITING_LANES : 1,
   };
   const settled = move(migration, engine, surveyed, source).then(

@@ -3,7 +3,7 @@ import type { Arg } from '../../api/port.ts';
 import { RedisReplyError } from '../../api/port.ts';
 import { hasSlot, minusSlots, type SlotRanges, slotsOf } from '../../api/slots.ts';
 import type { NodeRef } from '../../api/view.ts';
-import { keysInSlots, nameOf, tableOf } from '../evidence.ts';
+import { keyspace, keysInSlots, nameOf, tableOf } from '../evidence.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { isSilence, Patience, passes } from './retry.ts';
 
@@ -118,6 +118,11 @@ export async function stillHeld(migration: Migration, slots: readonly number[]):
   return slots.filter((_slot, index) => (counts[index] ?? 0) > 0);
 }
 
+/** Whether the source has keys in a database other than 0, which GETKEYSINSLOT and MIGRATE do not see. */
+export async function keysElsewhere({ context, command }: Migration): Promise<boolean> {
+  return Object.keys(await keyspace(context, command.source)).some((database) => database !== '0');
+}
+
 /**
  * Gives empty slots to the target. The target first: if it dies between the two, the source still owns the slot and it
  * is only open; the other way round nobody would own it. The target takes a new epoch by itself, so that the others
@@ -143,7 +148,10 @@ async function assign(
   const waits = new Waits(migration);
   let left = slots;
   for (;;) {
-    if (node === target) await migration.standing.prove(left);
+    if (node === target) {
+      await migration.standing.prove(left);
+      await migration.standing.proveRoles();
+    }
     const refused = await sendAll(migration, node, left, ['NODE', target.id]);
     const [first] = refused;
     if (!first) return;
@@ -188,12 +196,12 @@ export async function closeAgain(migration: Migration, slots: readonly number[])
   const untouched = slots.filter((slot) => !begun.has(slot));
   await setAll(migration, source, untouched, ['STABLE']);
   const late = await keysOnTarget(untouched);
-  await setAll(
-    migration,
-    target,
-    untouched.filter((slot) => !late.has(slot)),
-    ['STABLE'],
-  );
-  if (late.size > 0) await setAll(migration, source, [...late], ['MIGRATING', target.id]);
-  return [...begun, ...late];
+  const closing = untouched.filter((slot) => !late.has(slot));
+  await setAll(migration, target, closing, ['STABLE']);
+  // Until then a client that had been sent to the target before could still write there.
+  const latest = await keysOnTarget(closing);
+  await setAll(migration, target, [...latest], ['IMPORTING', source.id]);
+  const reopened = [...late, ...latest];
+  await setAll(migration, source, reopened, ['MIGRATING', target.id]);
+  return [...begun, ...reopened];
 }

@@ -1,21 +1,26 @@
 /**
- * That two nodes between which keys move are still what they were. A primary that stands still for the cluster's node
- * timeout is failed over; when it wakes up it does not know, and a node that is importing takes no news of those slots.
- * To hand slots over then would take them from the source's heir, with what clients have written to it; keys that are
- * given to such a target are lost when it follows its heir. So a proof is good for half of that time: within it no
- * failover can have begun and ended. After it everybody is asked again.
+ * That two nodes between which keys move are still what they were. A primary that the others do not hear for the
+ * cluster's node timeout is failed over: because it stands still, or because it is cut off from them and not from us.
+ * It does not know, and a node that is importing takes no news of those slots. To hand slots over then would take them
+ * from the source's heir, with what clients have written to it; keys that are given to such a target are lost when it
+ * follows its heir.
+ *
+ * A node is called failed when a majority has waited for its answer for the whole node timeout. So as long as enough of
+ * them wait for no answer, no failover ends within that time, and a proof is good for half of it. Only a person (or
+ * another tool) can order one that takes no time at all: right before slots are handed over both sides are asked for
+ * their role. What happens after that answer nobody can exclude: the server knows no "if it is still yours".
  */
 import { countSlots, formatSlots, intersectSlots, rangesOf, type SlotRanges } from '../../api/slots.ts';
 import type { NodeLine, NodeRef } from '../../api/view.ts';
 import type { RedisContext } from '../context.ts';
-import { nameOf, type NodeTable, StaleEvidence, tableIfThere, tableOf } from '../evidence.ts';
+import { isPrimaryNow, nameOf, type NodeTable, StaleEvidence, tableIfThere, tableOf } from '../evidence.ts';
 
 const SETTLE_MS = 200;
 
 export interface Sides {
   readonly source: NodeRef;
   readonly target: NodeRef;
-  /** Other primaries, to be asked as well. Who cannot be read is not: a failover has the votes of a majority. */
+  /** Other primaries, to be asked as well. Who cannot be read is taken for one that hears nobody. */
   readonly others: readonly NodeRef[];
 }
 
@@ -28,20 +33,36 @@ export class Standing {
   readonly #sides: Sides;
   readonly #context: RedisContext;
   readonly #goodForMs: number;
-  #provedAt: number;
+  #provedAt = Number.NEGATIVE_INFINITY;
+  #proving: Promise<void> | undefined;
 
-  /** `provedAt`: when the reads began that proved it first. */
-  constructor(sides: Sides, context: RedisContext, nodeTimeoutMs: number, provedAt: number) {
+  constructor(sides: Sides, context: RedisContext, nodeTimeoutMs: number) {
     this.#sides = sides;
     this.#context = context;
     this.#goodForMs = nodeTimeoutMs / 2;
-    this.#provedAt = provedAt;
   }
 
   /** Throws StaleEvidence when somebody knows another owner of the slots, or that one of the two is no living primary any more. */
   async prove(slots: readonly number[]): Promise<void> {
+    while (this.#context.clock.now() - this.#provedAt >= this.#goodForMs) {
+      // Several windows work at once: one proof is enough for all.
+      this.#proving ??= this.#prove(slots).finally(() => {
+        this.#proving = undefined;
+      });
+      await this.#proving;
+    }
+  }
+
+  /** Throws StaleEvidence when one of the two is no primary in its own eyes: it was failed over on somebody's order. */
+  async proveRoles(): Promise<void> {
+    const sides = [this.#sides.source, this.#sides.target];
+    const are = await Promise.all(sides.map((node) => isPrimaryNow(this.#context, node)));
+    const demoted = sides.find((_node, index) => !are[index]);
+    if (demoted) throw new StaleEvidence(`${nameOf(demoted)} is a replica now`);
+  }
+
+  async #prove(slots: readonly number[]): Promise<void> {
     const { clock } = this.#context;
-    if (clock.now() - this.#provedAt < this.#goodForMs) return;
     let began = clock.now();
     if (await this.#doubt(slots)) {
       // Tables are read one by one while other moves go on: what is said once may be a moment between two steps.
@@ -68,8 +89,23 @@ export class Standing {
       const doubt = otherOwner(reading, rangesOf(slots), sides) ?? overtaken(reading, sides);
       if (doubt !== undefined) return doubt;
     }
-    return undefined;
+    return sides.map((side) => unheard(side, readings)).find((doubt) => doubt !== undefined);
   }
+}
+
+/** So many voters may not hear from the node that they could call it failed. */
+function unheard(side: NodeLine, readings: readonly Reading[]): string | undefined {
+  const lines = readings.flatMap(({ table }) => [table.self, ...table.others]);
+  const voters = new Set(lines.filter(({ role, slots }) => role === 'primary' && slots.length > 0).map(({ id }) => id));
+  const hearing = readings.filter(({ table }) => voters.has(table.self.id) && hears(table, side));
+  const deaf = [...voters].filter((id) => id !== side.id).length - hearing.length;
+  if (deaf < Math.floor(voters.size / 2) + 1) return undefined;
+  return `${deaf} of ${voters.size} primaries wait for an answer of ${side.id.slice(0, 8)}, or cannot be asked`;
+}
+
+function hears(table: NodeTable, side: NodeLine): boolean {
+  const line = table.others.find(({ id }) => id === side.id);
+  return line !== undefined && line.linkUp && !line.flags.includes('fail?') && !table.unanswered.has(side.id);
 }
 
 function otherOwner({ reader, table }: Reading, wanted: SlotRanges, sides: readonly NodeLine[]): string | undefined {

@@ -33,7 +33,7 @@ class Stage {
     return {
       command,
       context,
-      standing: new Standing(command, context, 5000, 0),
+      standing: new Standing(command, context, 5000),
       signal: new AbortController().signal,
       tally: new Tally(1),
       targetSeenBySource: command.target.endpoint,

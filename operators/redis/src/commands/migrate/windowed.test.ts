@@ -90,6 +90,41 @@ describe('the windowed engine', () => {
     const anyway = { text: 'done', taken: true };
     assert.deepEqual(await ends(2_600, (table) => table), anyway);
     assert.deepEqual(await ends(100, () => ''), anyway, 'nobody is asked within the time');
+
+    // A source that is cut off from the others: they suspect it, or have not waited long enough for that yet.
+    const suspecting = (table: string, cluster: TestCluster) => table.replace(line(cluster, 0), '$1master,fail?$2');
+    const waiting = (table: string, cluster: TestCluster) =>
+      table.replace(new RegExp(`^(${cluster.ref(0).id} \\S+ master \\S+ )0 `, 'm'), '$1999 ');
+    for (const [retell, by] of [
+      [suspecting, [7002, 7003]],
+      [waiting, [7002, 7003]],
+    ] as const) {
+      const tell = (who: readonly number[]) => (table: string, port: number, cluster: TestCluster) =>
+        who.includes(port) ? retell(table, cluster) : table;
+      const cut = await ends(2_600, tell(by));
+      assert.match(cut.text, /2 of 3 primaries wait for an answer of \w+, or cannot be asked/);
+      assert.equal(cut.taken, false);
+      assert.deepEqual(await ends(2_600, tell(by.slice(1))), anyway, 'one of three cannot call it failed');
+    }
+  });
+
+  it('hands nothing over when one side was failed over on somebody’s order', async () => {
+    for (const index of [0, 3]) {
+      const cluster = new TestCluster();
+      cluster.fill(0, 4, 3);
+      const port = cluster.watched(() => undefined);
+      const failedOver: typeof port = {
+        ...port,
+        call: async (endpoint, args, options) => {
+          const reply = await port.call(endpoint, args, options);
+          const isAsked = endpoint.port === cluster.servers[index]?.port && args.join(' ') === 'INFO replication';
+          return isAsked ? String(reply).replace('role:master', 'role:slave') : reply;
+        },
+      };
+      const outcome = await cluster.migrate(cluster.command('4'), { port: failedOver });
+      assert.match(outcome.status === 'stale' ? outcome.message : outcome.status, /is a replica now$/);
+      assert.equal(cluster.owns(3, 4), false);
+    }
   });
 
   it('takes keys along that clients add while a slot is being emptied', async () => {
@@ -288,5 +323,35 @@ describe('the windowed engine', () => {
       assert.equal(cluster.owns(0, 2), true, 'slot 2 was taken back');
       assert.equal(cluster.held(3).get(keyIn(3, 77)), 'redirected');
     });
+
+    it('does not cut off a key that comes to the target in the last moment before it is closed', async () => {
+      const cluster = new TestCluster();
+      for (let slot = 0; slot < 4; slot++) cluster.fill(0, slot, 1);
+      const stop = new AbortController();
+      const port = cluster.watched((label, detail) => {
+        if (label === 'MIGRATE') stop.abort();
+        if (detail === '127.0.0.1:7004 CLUSTER SETSLOT 3 STABLE')
+          cluster.servers[3]?.databases[0]?.set(keyIn(3, 77), entryWith('redirected'));
+      });
+      await cluster.migrate(cluster.command('0-3', { pace: 'gentle' }), { port, signal: stop.signal });
+      assert.equal(cluster.held(3).get(keyIn(3, 77)), 'redirected');
+      assert.deepEqual([cluster.open(), cluster.owns(3, 3), cluster.owns(0, 2)], [[], true, true]);
+    });
+  });
+
+  it('does not hand over a slot with a key in another database, whenever it came', async () => {
+    for (const pace of ['gentle', 'fast'] as const) {
+      const cluster = new TestCluster({ flavour: 'valkey9', databases: 4 });
+      const opened = new Set<number>();
+      const port = cluster.watched((_label, detail) => {
+        const slot = Number(/SETSLOT (\d+) IMPORTING/.exec(detail)?.[1] ?? -1);
+        if (slot === 3 && !opened.has(slot)) cluster.inDatabase(0, 2, 'SET', keyIn(3, 0), 'acknowledged');
+        opened.add(slot);
+      });
+      const outcome = await cluster.migrate(cluster.command('0-9', { pace }), { port });
+      cluster.pass(5_000);
+      assert.equal(codeOf(outcome), 'KEYS_STAY');
+      assert.deepEqual([cluster.owns(0, 3), cluster.held(0).get(keyIn(3, 0))], [true, 'acknowledged']);
+    }
   });
 });

@@ -8,7 +8,7 @@ import { isMovedAlone, type Listing, lookAt, type Sample, sample, tooBig } from 
 import { Conflicts, proofOfSource } from './conflicts.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { Mover } from './mover.ts';
-import { closeAgain, handOver, openSlots, stillHeld, tellOthers } from './setslot.ts';
+import { closeAgain, handOver, keysElsewhere, openSlots, stillHeld, tellOthers } from './setslot.ts';
 import { type Pacing, pacingFor } from './throttle.ts';
 
 /** Rounds in which clients could put keys into a slot that is being closed: more means that somebody works against us. */
@@ -118,12 +118,18 @@ class WindowedMove {
     const emptyOne = async (slot: number, listing?: Listing): Promise<void> => {
       if ((await this.#mover.empty(slot, listing)) === 'conflict') conflicting.add(slot);
     };
-    const listings = await Promise.all(window.map(async (slot) => seen.get(slot) ?? this.#mover.list(slot)));
+    const [elsewhere, ...listings] = await Promise.all([
+      keysElsewhere(this.#migration),
+      ...window.map(async (slot) => seen.get(slot) ?? this.#mover.list(slot)),
+    ]);
     const left = this.#pacing.slotsAtOnce
       ? await this.#emptyAtOnce(listings, emptyOne)
       : await this.#emptyInTurn(listings, emptyOne);
-    // A slot that was empty after it had been opened stays so: clients are sent to the target for new keys.
-    const sure = left.filter(({ slot, keys }) => keys.length === 0 && !seen.has(slot)).map(({ slot }) => slot);
+    // A slot that was empty after it had been opened stays so: clients are sent to the target for new keys. Lists are of
+    // database 0: where there are keys in others, they are counted.
+    const sure = left
+      .filter(({ slot, keys }) => keys.length === 0 && !seen.has(slot) && !elsewhere)
+      .map(({ slot }) => slot);
     const unsure = left.map(({ slot }) => slot).filter((slot) => !sure.includes(slot) && !conflicting.has(slot));
     await this.#emptyForSure(unsure, emptyOne, conflicting);
     await this.#handOverEmpty([...sure, ...unsure.filter((slot) => !conflicting.has(slot))]);
