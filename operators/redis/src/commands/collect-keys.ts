@@ -1,7 +1,7 @@
 import { done, failed, type Outcome, type Progress } from '@reeve/runtime';
 import type { CollectKeys } from '../api/commands.ts';
 import { countSlots, hasSlot, intersectSlots, minusSlots, type SlotRanges, slotsOf } from '../api/slots.ts';
-import type { NodeReport } from '../api/view.ts';
+import type { NodeRef, NodeReport } from '../api/view.ts';
 import { countKeys } from '../observe/measure.ts';
 import { observeNode } from '../observe/node.ts';
 import { type Collection, collectSlot } from './collect-slot.ts';
@@ -71,6 +71,13 @@ function proveRoles(command: CollectKeys, from: NodeTable, owner: NodeTable, slo
   if (moving) throw new StaleEvidence(`slot ${moving.slot} is migrating away from ${nameOf(command.owner)}`);
 }
 
+/** Who would notice, and vote, if one of the two was failed over. */
+function otherPrimaries(command: CollectKeys, owner: NodeTable): readonly NodeRef[] {
+  return owner.others
+    .filter((line) => line.role === 'primary' && line.id !== command.from.id && line.host !== '')
+    .map(({ id, host, port }) => ({ id, endpoint: { host, port } }));
+}
+
 /**
  * MIGRATE and GETKEYSINSLOT see the selected database only, and connections of the port stay in database 0: keys of
  * these slots in another one would never leave, however often this was done.
@@ -109,7 +116,7 @@ export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async 
   const elsewhere = await keysElsewhere(context, command, fromReport, slots);
   if (elsewhere) return elsewhere;
   const nodeTimeoutMs = sharedNodeTimeoutMs(fromReport, ownerReport);
-  const sides = { source: command.from, target: command.owner, others: [] };
+  const sides = { source: command.from, target: command.owner, others: otherPrimaries(command, owner) };
   const collection: Collection = {
     context,
     from: command.from,

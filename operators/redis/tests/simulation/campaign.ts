@@ -21,14 +21,12 @@ import { allKinds, type Kind } from './kinds.ts';
 import { plantedBugs } from './planted.ts';
 import { requiredLabels } from './required.ts';
 
-/**
- * The operations whose every effect gets a death before it: both engines, both products. Creating is the same on both,
- * and a deletion is a reshard with some steps after it.
- */
+/** The operations whose every effect gets a death before it: both engines, both products. Creating is the same on both. */
 const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour; readonly engine: Engine }[] = [
   { kind: 'create', flavour: 'redis7', engine: 'auto' },
   { kind: 'reshard', flavour: 'redis7', engine: 'auto' },
   { kind: 'reshard', flavour: 'valkey9', engine: 'auto' },
+  { kind: 'delete', flavour: 'redis7', engine: 'auto' },
   { kind: 'delete', flavour: 'valkey9', engine: 'auto' },
 ];
 const ENUMERATION_SHARES = 4;

@@ -93,14 +93,19 @@ export class Standing {
   }
 }
 
-/** So many voters may not hear from the node that they could call it failed. */
+/** So many primaries may not hear from the node that they could call it failed. Those without slots have no vote, but a word in that. */
 function unheard(side: NodeLine, readings: readonly Reading[]): string | undefined {
-  const lines = readings.flatMap(({ table }) => [table.self, ...table.others]);
-  const voters = new Set(lines.filter(({ role, slots }) => role === 'primary' && slots.length > 0).map(({ id }) => id));
-  const hearing = readings.filter(({ table }) => voters.has(table.self.id) && hears(table, side));
-  const deaf = [...voters].filter((id) => id !== side.id).length - hearing.length;
+  const primaries = readings
+    .flatMap(({ table }) => [table.self, ...table.others])
+    .filter(({ role, flags }) => role === 'primary' && !flags.includes('fail'));
+  const ids = new Set(primaries.map(({ id }) => id));
+  const voters = new Set(primaries.filter(({ slots }) => slots.length > 0).map(({ id }) => id));
+  const hearing = readings.filter(
+    ({ table }) => table.self.id !== side.id && ids.has(table.self.id) && hears(table, side),
+  );
+  const deaf = ids.size - 1 - hearing.length;
   if (deaf < Math.floor(voters.size / 2) + 1) return undefined;
-  return `${deaf} of ${voters.size} primaries wait for an answer of ${side.id.slice(0, 8)}, or cannot be asked`;
+  return `${deaf} of ${ids.size} primaries wait for an answer of ${side.id.slice(0, 8)}, or cannot be asked`;
 }
 
 function hears(table: NodeTable, side: NodeLine): boolean {

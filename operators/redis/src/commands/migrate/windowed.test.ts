@@ -102,7 +102,7 @@ describe('the windowed engine', () => {
       const tell = (who: readonly number[]) => (table: string, port: number, cluster: TestCluster) =>
         who.includes(port) ? retell(table, cluster) : table;
       const cut = await ends(2_600, tell(by));
-      assert.match(cut.text, /2 of 3 primaries wait for an answer of \w+, or cannot be asked/);
+      assert.match(cut.text, /2 of 4 primaries wait for an answer of \w+, or cannot be asked/);
       assert.equal(cut.taken, false);
       assert.deepEqual(await ends(2_600, tell(by.slice(1))), anyway, 'one of three cannot call it failed');
     }
