@@ -15,6 +15,8 @@ export interface Needs {
   readonly countKeysIn?: SlotRanges;
   /** Measure all slots (SLOT-STATS where there is, else COUNTKEYSINSLOT and sampled MEMORY USAGE). */
   readonly measureSlots?: 'keys' | 'bytes' | 'load';
+  /** Count, at one moment, keys that are not in the node's own slots: quick, but does not tell where they are. */
+  readonly keysBeyondSlots?: boolean;
   /** SCAN for keys outside the node's own slots. */
   readonly strayKeys?: boolean;
   /** Compare CLUSTER SHARDS, what clients read, with CLUSTER NODES. */

@@ -118,6 +118,8 @@ export interface NodeReport {
   readonly functionLibraries: Knowledge<number>;
   /** Only the slots that were asked about (or all, when measured); absent slot = not asked. */
   readonly slotMeasures: Readonly<Record<number, SlotMeasure>>;
+  /** All keys less those in the slots that the node serves, counted at one moment, when asked. */
+  readonly keysBeyondSlots: Knowledge<number>;
   /** Keys found outside the slots that the node serves (SCAN + CRC16 pass), when asked. */
   readonly strayKeys: Knowledge<number>;
   /** Nodes that its CLUSTER SHARDS, which clients read, places elsewhere than its CLUSTER NODES; only when asked for. */

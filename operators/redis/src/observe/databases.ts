@@ -22,13 +22,14 @@ export async function inDatabase(
     replies.push(
       ...(database === 0
         ? await port.reads(endpoint, chunk, options)
-        : await selected(port, endpoint, database, chunk, options)),
+        : await atOneMoment(port, endpoint, database, chunk, options)),
     );
   }
   return replies;
 }
 
-async function selected(
+/** Runs reads in a database in one transaction: no client changes anything between them. What fails is undefined. */
+export async function atOneMoment(
   port: RedisPort,
   endpoint: Endpoint,
   database: number,

@@ -2,14 +2,14 @@
 import { asReeveError, type Clock, type Knowledge, known, ReeveError, unknown } from '@reeve/runtime';
 import type { Needs } from '../api/operation.ts';
 import type { Arg, RedisPort, Reply } from '../api/port.ts';
-import { rangesOf, unionSlots } from '../api/slots.ts';
+import { rangesOf, type SlotRanges, unionSlots } from '../api/slots.ts';
 import { type Endpoint, formatEndpoint, type NodeLine, type NodeReport, type ServerInfo } from '../api/view.ts';
 import { CAPABILITY_QUESTION, capabilitiesOf } from './capabilities.ts';
 import { fieldsOf, runningJobsOf } from './jobs.ts';
 import { countKeys, type MeasuredNode, type Measures, slotStats, withSampledBytes } from './measure.ts';
 import { clusterInfoOf, keyspaceOf, memoryOf, NodeTableReader, parseInfo, replicationOf } from './parse.ts';
 import { misplacedInShards } from './shards.ts';
-import { countStrayKeys } from './stray.ts';
+import { countKeysBeyond, countStrayKeys } from './stray.ts';
 
 export const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -80,7 +80,8 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     keyspace,
     functionLibraries: libraryCount(functions),
     slotMeasures: await measuresFor(node, needs, self, server),
-    strayKeys: await strayKeysFor(node, needs, self),
+    keysBeyondSlots: await askedOfPrimary(needs.keysBeyondSlots, self, (served) => countKeysBeyond(node, served)),
+    strayKeys: await askedOfPrimary(needs.strayKeys, self, (served) => countStrayKeys(node, served)),
     misplacedInShards: shards.known ? known(misplacedInShards(shards.value, lines)) : shards,
     atomicJobs: await jobsOf(reading, endpoint, server, jobs),
   };
@@ -148,12 +149,16 @@ async function measureOwn(
   return known ? measures : withSampledBytes(node, measures);
 }
 
-async function strayKeysFor(node: MeasuredNode, needs: Needs, self: NodeLine): Promise<Knowledge<number>> {
-  if (!needs.strayKeys) return unknown('not asked');
+async function askedOfPrimary(
+  isAsked: boolean | undefined,
+  self: NodeLine,
+  count: (served: SlotRanges) => Promise<Knowledge<number>>,
+): Promise<Knowledge<number>> {
+  if (!isAsked) return unknown('not asked');
   if (self.role !== 'primary') return unknown('a replica holds what its primary holds');
   // Keys of a slot that is being imported are where they belong.
   const importing = rangesOf(self.importing.map(({ slot }) => slot));
-  return countStrayKeys(node, unionSlots(self.slots, importing));
+  return count(unionSlots(self.slots, importing));
 }
 
 /** Redis 8.4 has another command for its migrations, asked only where it exists. */

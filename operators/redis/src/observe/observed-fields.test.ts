@@ -46,7 +46,12 @@ async function fullView(): Promise<ClusterView> {
     INFO: VALKEY_INFO.replace('role:master', 'role:slave').replace('run_id:0', 'run_id:1'),
   });
   const port = scriptedPort({ '127.0.0.1:13615': primary, '127.0.0.1:19375': replica });
-  const needs = { measureSlots: 'load', strayKeys: true, alsoAsk: [{ host: '10.9.9.9', port: 1 }] } as const;
+  const needs = {
+    measureSlots: 'load',
+    keysBeyondSlots: true,
+    strayKeys: true,
+    alsoAsk: [{ host: '10.9.9.9', port: 1 }],
+  } as const;
   return observeCluster(port, { clock }, [{ host: '127.0.0.1', port: 13615 }], needs);
 }
 

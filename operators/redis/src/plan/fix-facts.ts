@@ -1,16 +1,8 @@
 /** What is known of each slot that is not as it should be: who claims it, who has it open, who holds keys of it. */
-import { hasSlot, rangesOf, SLOT_COUNT, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
+import { hasSlot, rangesOf, SLOT_COUNT, type SlotRanges, unionSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, OpenSlot } from '../api/view.ts';
 import { absentOwners, atomicJobs } from './moves-view.ts';
-import {
-  compareText,
-  keyCount,
-  ownersBySlot,
-  ownSlots,
-  type ReportedNode,
-  reported,
-  reportedPrimaries,
-} from './topology.ts';
+import { compareText, ownersBySlot, type ReportedNode, reported, reportedPrimaries } from './topology.ts';
 
 export interface Mark {
   readonly node: NodeId;
@@ -91,15 +83,13 @@ export function damagedSlots(view: ClusterView): SlotRanges {
 }
 
 /**
- * Whether a primary holds more or fewer keys than were counted in its own slots. Under traffic the two counts differ by
- * chance; then keys are counted once too often, and none is overlooked.
+ * Unless every primary that reports has proved that it holds no key beyond its slots and those it is importing. The
+ * latter are marked, and counted for that.
  */
 export function mayHaveStrays(view: ClusterView): boolean {
-  return reportedPrimaries(view).some((node) => {
-    const { slotMeasures } = node.report.value;
-    let own = 0;
-    for (const slot of slotsOf(ownSlots(node))) own += slotMeasures[slot]?.keys ?? 0;
-    return own !== keyCount(node);
+  return reportedPrimaries(view).some(({ report }) => {
+    const { keysBeyondSlots } = report.value;
+    return !keysBeyondSlots.known || keysBeyondSlots.value !== 0;
   });
 }
 

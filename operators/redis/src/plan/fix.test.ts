@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { known, unknown } from '@reeve/runtime';
 import { isRefused } from '../api/operation.ts';
 import { ALL_SLOTS, countSlots, minusSlots, unionSlots } from '../api/slots.ts';
 import type { NodeReport } from '../api/view.ts';
@@ -358,18 +359,20 @@ test('agreement is waited for at the end', () => {
   assert.ok(plan.waitingFor?.some(({ reason }) => reason === 'GossipAgreement'));
 });
 
-test('keys are counted in every slot where a node has more keys than its slots explain', () => {
+test('keys are counted in every slot unless every node has proved that it has none beyond its slots', () => {
   const nothing = viewWith([], {});
-  assert.deepEqual(fixOperation.needs({}, nothing), { measureSlots: 'keys' });
+  assert.deepEqual(fixOperation.needs({}, nothing), { keysBeyondSlots: true });
   const healthy = worldOf({ p0: { keys: { 5: 2 } } });
-  assert.deepEqual(fixOperation.needs({}, viewWith(healthy, { countKeysIn: [[0, 20]] })), { measureSlots: 'keys' });
+  assert.deepEqual(fixOperation.needs({}, viewWith(healthy, {})), { keysBeyondSlots: true });
   const open = worldOf({ p0: { keys: { 5: 2 }, migrating: openAt([9], p1) } });
-  assert.deepEqual(fixOperation.needs({}, viewWith(open, { countKeysIn: [[0, 20]] })), {
-    measureSlots: 'keys',
+  assert.deepEqual(fixOperation.needs({}, viewWith(open, {})), {
+    keysBeyondSlots: true,
     countKeysIn: [[9, 9]],
   });
-  const stray = worldOf({ p0: { keys: { 5: 2 } }, p1: { keys: { 7: 1 } } });
-  assert.deepEqual(fixOperation.needs({}, viewWith(stray, { countKeysIn: [[0, 20]] })).countKeysIn, ALL_SLOTS);
+  for (const keysBeyondSlots of [known(1), known(-1), unknown('not asked')]) {
+    const unproved = worldOf({ p0: { keys: { 5: 2 } }, p1: { keysBeyondSlots } });
+    assert.deepEqual(fixOperation.needs({}, viewWith(unproved, {})), { countKeysIn: ALL_SLOTS });
+  }
 });
 
 test('while a fix runs, keys are counted where it matters', () => {

@@ -58,9 +58,10 @@ export const fixOperation: Operation<FixRequest, FixGoal> = {
   kind: 'fix',
   needs: (_request, view): Needs => {
     const { cluster } = mainCluster(view);
-    // Keys outside their slots show only where keys are counted: everywhere, if a node has more than its slots explain.
-    const countKeysIn = mayHaveStrays(cluster) ? ALL_SLOTS : damagedSlots(cluster);
-    return { measureSlots: 'keys', ...(countKeysIn.length > 0 ? { countKeysIn } : {}) };
+    // Keys outside their slots show only where keys are counted: everywhere, unless it is proved that there are none.
+    if (mayHaveStrays(cluster)) return { countKeysIn: ALL_SLOTS };
+    const countKeysIn = damagedSlots(cluster);
+    return { keysBeyondSlots: true, ...(countKeysIn.length > 0 ? { countKeysIn } : {}) };
   },
   decide,
   goalNeeds: (goal, view): Needs => ({

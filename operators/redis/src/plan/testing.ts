@@ -42,6 +42,7 @@ export interface TestNode {
   readonly usedBytes: number;
   readonly maxBytes: number;
   readonly functionLibraries: Knowledge<number>;
+  readonly keysBeyondSlots: Knowledge<number>;
   readonly strayKeys: Knowledge<number>;
   readonly misplacedInShards: readonly NodeId[];
   readonly atomicJobs: readonly AtomicJob[];
@@ -89,6 +90,7 @@ export function testNode(name: string, changes: Partial<TestNode> = {}): TestNod
     usedBytes: 1_000_000,
     maxBytes: 0,
     functionLibraries: known(0),
+    keysBeyondSlots: known(0),
     strayKeys: known(0),
     misplacedInShards: [],
     atomicJobs: [],
@@ -230,6 +232,7 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
     functionLibraries: node.functionLibraries,
     slotMeasures:
       node.measures ?? Object.fromEntries(Object.entries(node.keys).map(([slot, count]) => [slot, { keys: count }])),
+    keysBeyondSlots: node.keysBeyondSlots,
     strayKeys: node.strayKeys,
     misplacedInShards: known(node.misplacedInShards),
     atomicJobs: known(node.atomicJobs),

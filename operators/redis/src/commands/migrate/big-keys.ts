@@ -6,7 +6,6 @@
  */
 import type { Pace } from '../../api/commands.ts';
 import type { Reply } from '../../api/port.ts';
-import { keyspaceOf, numberOf, parseInfo } from '../../observe/parse.ts';
 import { showKey } from '../compare-keys.ts';
 import { formatBytes, type Migration, type SlotTrouble } from './migration.ts';
 
@@ -29,13 +28,6 @@ const SAFE_BYTES_PER_MS = 20_000;
 const LARGEST_PAYLOAD = 512 * 1024 * 1024;
 /** A key from this size on is moved alone and last. */
 const ALONE_BYTES: Readonly<Record<Pace, number>> = { gentle: 1_000_000, fast: 8_000_000 };
-/** What memory holds beyond the sampled size of all keys and is bookkeeping and buffers: this much, or this share. */
-const UNEXPLAINED_BYTES = 16_000_000;
-const UNEXPLAINED_SHARE = 0.15;
-/** A sampled key this many times the mean: sizes differ too much for a sample to say anything. */
-const UNEVEN = 20;
-const SAMPLED_SLOTS = 48;
-const KEYS_PER_SAMPLED_SLOT = 4;
 
 export function isMovedAlone(bytes: number, pace: Pace): boolean {
   return bytes >= ALONE_BYTES[pace];
@@ -53,7 +45,7 @@ export function tooBig({ slot, keys }: Listing, nodeTimeoutMs: number): SlotTrou
   return { slot, code: 'BIG_KEY', message };
 }
 
-async function sizesOf(migration: Migration, keys: readonly Buffer[]): Promise<readonly number[]> {
+export async function sizesOf(migration: Migration, keys: readonly Buffer[]): Promise<readonly number[]> {
   const { context, command } = migration;
   const ask = (key: Buffer): Promise<Reply> =>
     context.redis.call(command.source.endpoint, ['MEMORY', 'USAGE', key]).catch(() => null);
@@ -61,7 +53,7 @@ async function sizesOf(migration: Migration, keys: readonly Buffer[]): Promise<r
   return (await Promise.all(keys.map(ask))).map((size) => (typeof size === 'number' ? size : 0));
 }
 
-async function keysOf(migration: Migration, slot: number, most: number): Promise<readonly Buffer[]> {
+export async function keysOf(migration: Migration, slot: number, most: number): Promise<readonly Buffer[]> {
   const { context, command } = migration;
   const args = ['CLUSTER', 'GETKEYSINSLOT', String(slot), String(most)];
   return (await context.redis.call(command.source.endpoint, args, { binary: true })) as readonly Buffer[];
@@ -80,34 +72,4 @@ export async function lookAt(migration: Migration, slots: readonly number[]): Pr
       return { slot, keys: keys.map((key, index) => ({ key, bytes: sizes[index] ?? 0 })), complete: true };
     }),
   );
-}
-
-export interface Sample {
-  /** Mean size of the sampled keys; 0 when there was none. */
-  readonly bytesPerKey: number;
-  /** Somewhere there may be a big key: sizes are uneven, or the data weighs more than the sample explains. */
-  readonly suspicious: boolean;
-}
-
-/** A few keys of slots spread over all of them, against what the server says its data weighs. */
-export async function sample(migration: Migration, slots: readonly number[]): Promise<Sample> {
-  const { context, command, nodeTimeoutMs } = migration;
-  const step = Math.max(1, Math.floor(slots.length / SAMPLED_SLOTS));
-  const chosen = slots.filter((_slot, index) => index % step === 0).slice(0, SAMPLED_SLOTS);
-  const [info, ...lists] = await Promise.all([
-    context.redis.call(command.source.endpoint, ['INFO']),
-    ...chosen.map((slot) => keysOf(migration, slot, KEYS_PER_SAMPLED_SLOT)),
-  ]);
-  const sizes = await sizesOf(migration, lists.flat());
-  const bytesPerKey = sizes.length === 0 ? 0 : sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
-  const largest = Math.max(0, ...sizes);
-  const fields = parseInfo(String(info));
-  const used = numberOf(fields, 'used_memory') - numberOf(fields, 'used_memory_startup');
-  const keys = Object.values(keyspaceOf(fields)).reduce((sum, count) => sum + count, 0);
-  const tolerated = Math.min(used * UNEXPLAINED_SHARE, largestSafeKey(nodeTimeoutMs));
-  const suspicious =
-    isMovedAlone(largest, command.pace) ||
-    largest > UNEVEN * bytesPerKey ||
-    used - keys * bytesPerKey > Math.max(UNEXPLAINED_BYTES, tolerated);
-  return { bytesPerKey, suspicious };
 }

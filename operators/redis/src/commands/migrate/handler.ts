@@ -36,6 +36,7 @@ export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (c
     context,
     signal,
     tally,
+    sourceSlots: surveyed.source.self.slots,
     targetSeenBySource: addressSeenBy(command.source, surveyed.source, command.target),
     nodeTimeoutMs,
     standing: new Standing(command, context, nodeTimeoutMs),

@@ -1,7 +1,7 @@
 /** One running `migrate-slots`: what its engines share. */
 import { type Progress, ReeveError } from '@reeve/runtime';
 import type { MigrateSlots } from '../../api/commands.ts';
-import { formatSlots, rangesOf } from '../../api/slots.ts';
+import { formatSlots, rangesOf, type SlotRanges } from '../../api/slots.ts';
 import type { Endpoint } from '../../api/view.ts';
 import type { RedisContext } from '../context.ts';
 import type { Standing } from './standing.ts';
@@ -12,6 +12,8 @@ export interface Migration {
   /** Aborted: begin nothing new, leave nothing half done that can be finished or taken back. */
   readonly signal: AbortSignal;
   readonly tally: Tally;
+  /** What the source owned when it was surveyed. */
+  readonly sourceSlots: SlotRanges;
   /** Where the source reaches the target: what nodes announce to each other, which need not be where we reach it. */
   readonly targetSeenBySource: Endpoint;
   /** The shorter cluster-node-timeout of the two: a server that is blocked longer than this is failed over. */

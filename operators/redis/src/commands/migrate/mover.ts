@@ -4,11 +4,12 @@ import type { Arg } from '../../api/port.ts';
 import { showKey } from '../compare-keys.ts';
 import { nameOf } from '../evidence.ts';
 import { batches, CALL_MARGIN_MS, stepTimeoutMs } from './batches.ts';
-import type { Listing, Sample, SizedKey } from './big-keys.ts';
+import type { Listing, SizedKey } from './big-keys.ts';
 import type { Conflicts } from './conflicts.ts';
 import { causeOf, explain } from './migrate-errors.ts';
 import type { Migration } from './migration.ts';
 import { Patience } from './retry.ts';
+import type { Sample } from './sample.ts';
 import type { Pacing } from './throttle.ts';
 
 const MOST_TRIES = 8;

@@ -36,6 +36,7 @@ class Stage {
       standing: new Standing(command, context, 5000),
       signal: new AbortController().signal,
       tally: new Tally(1),
+      sourceSlots: [],
       targetSeenBySource: command.target.endpoint,
       nodeTimeoutMs: 5000,
       setslotLanes: 1,

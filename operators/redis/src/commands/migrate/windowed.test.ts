@@ -288,6 +288,121 @@ describe('the windowed engine', () => {
     }
   });
 
+  describe('that looks for big keys by a sample', () => {
+    const GIANT = 100_000_000; // twice what a node timeout of 5 s allows
+
+    interface Seen {
+      readonly outcome: Awaited<ReturnType<TestCluster['migrate']>>;
+      /** Keys in each MIGRATE that had the giant. */
+      readonly withGiant: readonly number[];
+      readonly sized: number;
+      readonly counted: number;
+    }
+
+    async function move(cluster: TestCluster, slots: string, giant = ''): Promise<Seen> {
+      const withGiant: number[] = [];
+      const labels: string[] = [];
+      const port = cluster.watched((label) => labels.push(label));
+      const watched: typeof port = {
+        ...port,
+        call: (endpoint, args, options) => {
+          const keys = args[0] === 'MIGRATE' ? args.slice(args.indexOf('KEYS') + 1) : [];
+          if (keys.includes(giant)) withGiant.push(keys.length);
+          return port.call(endpoint, args, options);
+        },
+      };
+      const outcome = await cluster.migrate(cluster.command(slots, { pace: 'gentle' }), { port: watched });
+      const callsOf = (wanted: string) => labels.filter((label) => label === wanted).length;
+      return { outcome, withGiant, sized: callsOf('MEMORY USAGE'), counted: callsOf('CLUSTER COUNTKEYSINSLOT') };
+    }
+
+    /** Keys that are as big as the test says, without the costs of writing them. */
+    function put(cluster: TestCluster, slot: number, count: number, bytesOf: (n: number) => number): void {
+      const keys = cluster.servers[0]?.databases[0];
+      const tag = keyIn(slot, 0).slice(0, -1);
+      for (let n = 0; n < count; n++) keys?.set(`${tag}${n}`, entryWith('v', bytesOf(n)));
+    }
+
+    function leavesGiant({ outcome, withGiant }: Seen, cluster: TestCluster): void {
+      assert.equal(codeOf(outcome), 'BIG_KEY', JSON.stringify(outcome));
+      assert.deepEqual(withGiant, []);
+      assert.equal(cluster.owns(0, 3), true);
+      assert.deepEqual(cluster.open(), []);
+    }
+
+    it('finds a giant in slots whose keys are larger than those that stay', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      put(cluster, 100, 40_000, () => 200);
+      for (let slot = 0; slot < 10; slot++) put(cluster, slot, 20, () => 3_000);
+      put(cluster, 3, 21, (n) => (n === 20 ? GIANT : 3_000));
+      leavesGiant(await move(cluster, '0-9', keyIn(3, 20)), cluster);
+    });
+
+    it('finds a giant beside a slot with most of the keys, which are smaller', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      for (let slot = 0; slot < 200; slot++) put(cluster, slot, 5, () => 10_000);
+      put(cluster, 7, 12_000, () => 200);
+      put(cluster, 3, 6, (n) => (n === 5 ? GIANT : 10_000));
+      leavesGiant(await move(cluster, '0-199', keyIn(3, 5)), cluster);
+    });
+
+    it('finds a giant among equal keys', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      for (let slot = 0; slot < 100; slot++) put(cluster, slot, 20, () => 500);
+      put(cluster, 3, 21, (n) => (n === 20 ? GIANT : 500));
+      leavesGiant(await move(cluster, '0-49', keyIn(3, 20)), cluster);
+    });
+
+    it('finds a giant that weighs less than what is put down to bookkeeping, when the node timeout is short', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 1_000 });
+      for (let slot = 0; slot < 100; slot++) put(cluster, slot, 20, () => 500);
+      put(cluster, 3, 21, (n) => (n === 20 ? 12_000_000 : 500)); // 10 MB are safe
+      leavesGiant(await move(cluster, '0-49', keyIn(3, 20)), cluster);
+    });
+
+    it('asks the size of a few keys where all are alike', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      // Those that stay are of another size: that alone is no reason for doubts.
+      for (let slot = 0; slot < 200; slot++) put(cluster, slot, 25, () => (slot < 100 ? 3_000 : 200));
+      const { outcome, sized } = await move(cluster, '0-99');
+      assert.equal(outcome.status, 'done');
+      assert.equal(cluster.held(3).size, 2_500);
+      assert.ok(sized > 100 && sized < 500, `${sized} keys were asked`);
+    });
+
+    it('asks the size of every key where sizes differ so much that a sample proves nothing', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      // No sampled key is 20 times the mean, and together they weigh what the sample says: it could be off by a giant.
+      for (let slot = 0; slot < 100; slot++) put(cluster, slot, 25, (n) => (n % 5 === 0 ? 400_000 : 200));
+      const { outcome, sized } = await move(cluster, '0-99');
+      assert.equal(outcome.status, 'done');
+      assert.ok(sized >= 2_500, `${sized} keys were asked`);
+    });
+
+    it('asks the size of every key where it cannot tell what those weigh that stay', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      for (let slot = 0; slot < 50; slot++) put(cluster, slot, 25, () => 500);
+      put(cluster, 16_000, 500, () => 500); // astray: the source does not own that slot
+      assert.ok((await move(cluster, '0-49')).sized >= 1_250);
+    });
+
+    it('asks a source without keys nothing', async () => {
+      const { outcome, sized, counted } = await move(new TestCluster({ nodeTimeoutMs: 5_000 }), '0-49');
+      assert.equal(outcome.status, 'done');
+      assert.deepEqual({ sized, counted }, { sized: 0, counted: 0 });
+    });
+
+    it('does not count keys that stay when it has seen all that move', async () => {
+      const cluster = new TestCluster({ nodeTimeoutMs: 5_000 });
+      put(cluster, 4_000, 1_000, () => 100_000);
+      for (let slot = 0; slot < 10; slot++) put(cluster, slot, 2, () => 500);
+      const { outcome, sized, counted } = await move(cluster, '0-9');
+      assert.equal(outcome.status, 'done');
+      assert.equal(sized, 20);
+      assert.ok(counted < 100, `${counted} slots were counted`);
+    });
+  });
+
   describe('when it is stopped', () => {
     it('begins nothing new and leaves nothing open', async () => {
       for (const pace of ['gentle', 'fast'] as const) {

@@ -4,10 +4,11 @@
  * where moving slots one by one spends most of its time.
  */
 import { formatSlots, rangesOf, type SlotRanges, slotsOf } from '../../api/slots.ts';
-import { isMovedAlone, type Listing, lookAt, type Sample, sample, tooBig } from './big-keys.ts';
+import { isMovedAlone, type Listing, lookAt, tooBig } from './big-keys.ts';
 import { Conflicts, proofOfSource } from './conflicts.ts';
 import { cannotGoOn, type Migration } from './migration.ts';
 import { Mover } from './mover.ts';
+import { type Sample, sample } from './sample.ts';
 import { closeAgain, handOver, keysElsewhere, openSlots, stillHeld, tellOthers } from './setslot.ts';
 import { type Pacing, pacingFor } from './throttle.ts';
 
@@ -50,7 +51,7 @@ class WindowedMove {
     this.#mover = mover;
     this.#work = work;
     this.#begun = new Set(slotsOf(work.halfOpen));
-    // The size of every key is asked only where a sample leaves doubts: it costs about as much as moving them.
+    // The size of every key is asked only where a sample leaves doubts.
     this.#looksFirst = sampled.suspicious;
   }
 
