@@ -205,10 +205,11 @@ export async function uncoverWithKeysOnSeveral(
 }
 
 /** Keys on a node that does not own their slot, while the owner is well known: unreachable for clients. */
-export async function strayKeys(cluster: Cluster, slot: number, entries: Written): Promise<Server> {
+export async function strayKeys(cluster: Cluster, slot: number, entries: Written, on?: Server): Promise<Server> {
   const { owner, at } = await parties(cluster, slot);
-  await writeWhereNotOwned(at(0), owner, slot, entries, true);
-  return at(0);
+  const server = on ?? at(0);
+  await writeWhereNotOwned(server, owner, slot, entries, true);
+  return server;
 }
 
 // States that gossip settles by itself: the bus is cut while they last (cluster with `busProxy`)
@@ -231,13 +232,15 @@ export function cutBus(cluster: Cluster): Held {
   };
 }
 
-/** Another primary claims the slot, too. */
+/** Another primary claims the slot, too, and holds these keys of it. */
 export async function severalOwners(
   cluster: Cluster,
   slot: number,
+  keys: Written = new Map(),
 ): Promise<Held & { owner: Server; claimant: Server }> {
   const { owner, at } = await parties(cluster, slot);
   const claimant = at(0);
+  if (keys.size > 0) await writeWhereNotOwned(claimant, owner, slot, keys, true);
   const held = cutBus(cluster);
   await claimant.call('CLUSTER', 'DELSLOTS', slot);
   await claimant.call('CLUSTER', 'ADDSLOTS', slot);

@@ -74,7 +74,7 @@ async function withSpareShard(world: World, options: { readonly busProxy?: boole
   return { cluster, entry: leader, leader, spare, follower };
 }
 
-async function primaryOf(server: Server): Promise<string | undefined> {
+export async function primaryOf(server: Server): Promise<string | undefined> {
   return parseNodes(String(await server.call('CLUSTER', 'NODES'))).find((line) => line.myself)?.primaryId;
 }
 
@@ -184,7 +184,7 @@ async function halves(world: World): Promise<Figures> {
 }
 
 /** Who each node knows, with which slots. */
-async function tables(cluster: Cluster): Promise<readonly string[]> {
+export async function tables(cluster: Cluster): Promise<readonly string[]> {
   return Promise.all(
     cluster.servers.map(async (server) => {
       const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));

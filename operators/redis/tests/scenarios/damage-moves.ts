@@ -25,6 +25,27 @@ async function openWithoutOwner(world: World): Promise<Figures> {
   return world.end(cluster.servers, { replicasPerPrimary: 1, written });
 }
 
+/**
+ * The target was told that it owns the slot, the source was not. Servers that hear each other settle that within a
+ * second, before a tool can look: so they do not, until ours has.
+ */
+async function onlyTheTargetTold(world: World): Promise<Figures> {
+  const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
+  const { cluster, slot } = scene;
+  const written = await fillSlot(cluster, slot, 40);
+  const { source, target } = await halfFinishedMigration(cluster, slot, 'all-keys');
+  const held = cutBus(cluster);
+  await target.call('CLUSTER', 'SETSLOT', slot, 'NODE', await nodeId(target));
+  await seen(scene, 'SLOT_MULTIPLE_OWNERS');
+  await seen(scene, 'SLOT_OPEN');
+  const healed = until('the source has given it up', async () => (await slotCounts([source]))[0] === 4095, {
+    timeoutMs: 60_000,
+  }).then(() => held.heal());
+  await Promise.all([world.reeve(scene.entry, 'fix'), healed]);
+  assert.equal(await settled(cluster, slot), target, 'the target has the keys and owns the slot');
+  return world.end(cluster.servers, { replicasPerPrimary: 1, written });
+}
+
 async function severalOwnersOfAnOpenSlot(world: World): Promise<Figures> {
   const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
   const { cluster, slot } = scene;
@@ -108,6 +129,7 @@ async function openOn(server: Server): Promise<readonly number[]> {
 }
 
 export const brokenMoves: readonly Scenario[] = [
+  scenario('fix: half-finished migration, target-told', onlyTheTargetTold, { patienceMs: 120_000 }),
   scenario('fix: an open slot without owner: the source gave it up, the target is still importing', openWithoutOwner),
   scenario('fix: an open slot with several owners', severalOwnersOfAnOpenSlot, { patienceMs: 120_000 }),
   scenario('fix: the target of a move dies in the middle of it', targetDies, { patienceMs: 120_000 }),

@@ -16,6 +16,7 @@ import {
   uncoverWithKeysOnSeveral,
   until,
 } from '@reeve/rig';
+import { changedWhileAlive } from './damage-alive.ts';
 import { members } from './damage-members.ts';
 import { brokenMoves } from './damage-moves.ts';
 import { mend, seen, settled, setUp } from './mending.ts';
@@ -23,17 +24,22 @@ import { type Scenario, scenario } from './topology.ts';
 import { type Figures, slotCounts, type World } from './world.ts';
 
 const openSlots: readonly Scenario[] = [
-  ...(['opened', 'some-keys', 'all-keys', 'target-told'] as const).map((stage) =>
-    mend(
-      `half-finished migration, ${stage}`,
-      stage === 'target-told' ? undefined : 'SLOT_OPEN',
-      async ({ cluster, slot }) => {
-        const written = await fillSlot(cluster, slot, 40);
-        await halfFinishedMigration(cluster, slot, stage);
-        return written;
-      },
-    ),
+  ...(['opened', 'some-keys', 'all-keys'] as const).map((stage) =>
+    mend(`half-finished migration, ${stage}`, 'SLOT_OPEN', async ({ cluster, slot }) => {
+      const written = await fillSlot(cluster, slot, 40);
+      await halfFinishedMigration(cluster, slot, stage);
+      return written;
+    }),
   ),
+  mend('half-finished migration, and a third node with stray keys of the slot', 'SLOT_OPEN', async (scene) => {
+    const { cluster, slot } = scene;
+    const written = await fillSlot(cluster, slot, 40);
+    const strays = entriesIn(slot, 10, 'stray');
+    await strayKeys(cluster, slot, strays, cluster.primaries[3]);
+    await halfFinishedMigration(cluster, slot, 'some-keys');
+    await seen(scene, 'KEYS_OUTSIDE_SLOT');
+    return new Map([...written, ...strays]);
+  }),
   mend('one importing with keys, nobody migrating', 'SLOT_OPEN', async ({ cluster, slot }) => {
     const written = await fillSlot(cluster, slot, 40);
     await importingOnly(cluster, slot, 1);
@@ -60,6 +66,15 @@ const openSlots: readonly Scenario[] = [
     async ({ cluster, slot }) => {
       const written = await fillSlot(cluster, slot, 42);
       await oneMigratingTwoImporting(cluster, slot, { recorded: 'target', keys: true });
+      return written;
+    },
+  ),
+  mend(
+    'one migrating to a third, two importing with keys (left to a person by redis-cli)',
+    'SLOT_OPEN',
+    async ({ cluster, slot }) => {
+      const written = await fillSlot(cluster, slot, 42);
+      await oneMigratingTwoImporting(cluster, slot, { recorded: 'elsewhere', keys: true });
       return written;
     },
   ),
@@ -169,6 +184,31 @@ async function epochsOf(
   );
 }
 
+/** The owner has 20 keys of it, the claimant so many: five of them are on both with equal values, the others are its own. */
+async function claimed(world: World, count: 0 | 15 | 35): Promise<Figures> {
+  const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
+  const { cluster, slot } = scene;
+  const written = await fillSlot(cluster, slot, 20);
+  const foreign = entriesIn(slot, Math.max(0, count - 5), 'foreign');
+  const { owner, claimant, heal } = await severalOwners(
+    cluster,
+    slot,
+    count === 0 ? new Map() : new Map([...[...written].slice(0, 5), ...foreign]),
+  );
+  await seen(scene, 'SLOT_MULTIPLE_OWNERS');
+  assert.deepEqual(await keyCounts([owner, claimant], slot), [20, count]);
+  // The nodes hear each other again once the claim is settled: earlier, the servers themselves would settle it.
+  const slotsOfBoth = async () => (await slotCounts([owner, claimant])).reduce((sum, slots) => sum + slots, 0);
+  const healed = until('the claim is settled', async () => (await slotsOfBoth()) === 8192, { timeoutMs: 60_000 });
+  await Promise.all([world.reeve(scene.entry, 'fix'), healed.then(heal)]);
+  assert.equal(await settled(cluster, slot), count > 20 ? claimant : owner, 'the one with most keys keeps it');
+  return world.end(cluster.servers, { replicasPerPrimary: 1, written: new Map([...written, ...foreign]) });
+}
+
+async function keyCounts(servers: readonly Server[], slot: number): Promise<readonly number[]> {
+  return Promise.all(servers.map(async (server) => Number(await server.call('CLUSTER', 'COUNTKEYSINSLOT', slot))));
+}
+
 const elsewhere: readonly Scenario[] = [
   mend('keys outside the slots of their node', 'KEYS_OUTSIDE_SLOT', async ({ cluster, slot }) => {
     const written = await fillSlot(cluster, slot, 20);
@@ -176,22 +216,10 @@ const elsewhere: readonly Scenario[] = [
     await strayKeys(cluster, slot, strays);
     return new Map([...written, ...strays]);
   }),
-  scenario(
-    'fix: several owners of a slot',
-    async (world) => {
-      const scene = await setUp(world, { busProxy: true, nodeTimeoutMs: 20_000 });
-      const { cluster, slot } = scene;
-      const written = await fillSlot(cluster, slot, 20);
-      const held = await severalOwners(cluster, slot);
-      await seen(scene, 'SLOT_MULTIPLE_OWNERS');
-      // The nodes hear each other again once the claim is settled: earlier, the servers themselves would settle it.
-      const healed = until('the claim is settled', async () => (await slotCounts([held.claimant]))[0] === 4096, {
-        timeoutMs: 60_000,
-      }).then(() => held.heal());
-      await Promise.all([world.reeve(scene.entry, 'fix'), healed]);
-      return world.end(cluster.servers, { replicasPerPrimary: 1, written });
-    },
-    { patienceMs: 120_000 },
+  ...([0, 15, 35] as const).map((count) =>
+    scenario(`fix: several owners of a slot, the claimant with ${count} keys of it`, (world) => claimed(world, count), {
+      patienceMs: 120_000,
+    }),
   ),
   scenario(
     'fix: colliding epochs',
@@ -217,4 +245,5 @@ export const damageScenarios: readonly Scenario[] = [
   ...uncovered,
   ...elsewhere,
   ...members,
+  ...changedWhileAlive,
 ];

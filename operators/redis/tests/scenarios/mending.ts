@@ -16,14 +16,14 @@ export interface Scene {
 /** Damages, asserts that our check sees it, mends with `fix`, and ends with both judges. */
 export function mend(
   name: string,
-  code: string | undefined,
+  code: string,
   damage: (scene: Scene) => Promise<Written>,
   after?: (scene: Scene) => Promise<void>,
 ): Scenario {
   return scenario(`fix: ${name}`, async (world) => {
     const scene = await setUp(world);
     const written = await damage(scene);
-    if (code !== undefined) await seen(scene, code);
+    await seen(scene, code);
     await world.reeve(scene.entry, 'fix');
     await after?.(scene);
     return world.end(scene.cluster.servers, { replicasPerPrimary: 1, written });
