@@ -31,6 +31,11 @@ export class InFlightTable<C extends Command> {
     this.#wake = wake;
   }
 
+  /** Of which something is under way. */
+  get keys(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
   of(key: string): readonly InFlight<C>[] {
     return [...(this.#running.get(key) ?? [])].map(({ command, startedAt, handle }) => {
       const progress = handle.progress();

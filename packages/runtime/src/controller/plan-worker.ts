@@ -89,6 +89,11 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
     this.#table.abort(key, 'deleted');
   }
 
+  /** The keys whose long work has not ended. */
+  get busy(): readonly string[] {
+    return this.#table.keys;
+  }
+
   /** The term ends: all long work is aborted and waited for. */
   end(reason: 'shutdown' | 'lost-lease'): Promise<void> {
     return this.#table.abortAll(reason);

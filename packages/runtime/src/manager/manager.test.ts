@@ -4,6 +4,7 @@ import type { TransportRequest } from '@reeve/kube';
 import { controller } from '../controller/controller.ts';
 import { byImpersonation, FENCE_EXTRA, probeName } from '../lease/fence.ts';
 import type { Lease } from '../lease/lease.ts';
+import { known } from '../plan/known.ts';
 import { settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { requeueAfter } from '../queue/verdict.ts';
 import type { Cancelled } from '../worker/cancelled.ts';
@@ -217,6 +218,57 @@ test('shutdown: work that does not end is named, and the lease is left to expire
   });
   it.api.put('things', 'deaf', {});
   await it.advance(1_000);
+  it.stop.abort();
+  await it.advance(11_000);
+  await assert.rejects(it.running, { code: 'MANAGER_STUCK', subjects: ['ns/deaf'] });
+  assert.equal(lease(it.api)?.spec?.holderIdentity, 'one');
+});
+
+test('shutdown: an observer’s update that does not end is named, and has a bound', async () => {
+  let ignored: AbortSignal | undefined;
+  const observing = controller({
+    name: 'things',
+    kind: things,
+    reconcile: async () => undefined,
+    observe: {
+      everyMs: 1_000,
+      timeoutMs: 60_000,
+      observe: async () => 'seen',
+      update: (_seen, _object, _api, signal) => {
+        ignored = signal;
+        return new Promise(() => undefined);
+      },
+    },
+  });
+  const it = start([observing], { election: { ...election, identity: 'one' }, stopMs: 10_000 });
+  it.api.put('things', 'deaf', {});
+  await it.advance(2_000);
+  assert.equal(ignored?.aborted, false);
+  it.stop.abort();
+  await it.advance(11_000);
+  assert.equal(ignored?.aborted, true);
+  await assert.rejects(it.running, { code: 'MANAGER_STUCK', subjects: ['ns/deaf'] });
+  assert.equal(lease(it.api)?.spec?.holderIdentity, 'one', 'left to expire: what goes on may still do something');
+});
+
+test('shutdown: long work of a plan that does not end is named, too', async () => {
+  const working = controller({
+    name: 'things',
+    kind: things,
+    plan: {
+      observe: async () => known(0),
+      plan: (_object, _observed, _now, inFlight) => ({
+        commands: inFlight.length > 0 ? [] : [{ type: 'grow', why: 'it is small' }],
+        wakeAt: Number.MAX_SAFE_INTEGER,
+      }),
+      executor: () => ({
+        start: async () => ({ progress: () => undefined, settled: new Promise<never>(() => undefined) }),
+      }),
+    },
+  });
+  const it = start([working], { election: { ...election, identity: 'one' }, stopMs: 10_000 });
+  it.api.put('things', 'deaf', {});
+  await it.advance(2_000);
   it.stop.abort();
   await it.advance(11_000);
   await assert.rejects(it.running, { code: 'MANAGER_STUCK', subjects: ['ns/deaf'] });
