@@ -72,6 +72,7 @@ export class Bench {
   pods = ['pod-2', 'pod-10', 'pod-1'];
   definition: Partial<TaskDefinition<TestTask>> = {};
   isKnown = true;
+  hasLastResort = false;
   runner: TaskRunner<TestTask>;
   #uid = '';
 
@@ -106,6 +107,7 @@ export class Bench {
         hold: finalizerHold(this.objects, FINALIZER),
         wake: ({ metadata }) => this.woken.push(metadata.name),
         definitionOf: (task) => (this.isKnown ? this.#definitionOf(task) : undefined),
+        ...(this.hasLastResort && { lastResort: () => this.place.executor }),
       },
     );
     return this.runner;

@@ -232,6 +232,76 @@ test('finalizer leak: a cancellation that fails is tried again, and the finalize
   assert.equal(bench.task, undefined);
 });
 
+test('finalizer leak: a disposer that throws is told, and the next turn goes on with the end', async () => {
+  for (const way of ['deleted', 'yielding'] as const) {
+    const bench = await Bench.open();
+    let calls = 0;
+    bench.definition = {
+      begin: (_task, held) =>
+        held.defer(() => {
+          calls++;
+          throw new Error('still mounted');
+        }),
+    };
+    await bench.create('sequential');
+    await bench.turn();
+    if (way === 'deleted') await bench.delete();
+    bench.place.end('pod-1');
+    await settled();
+    await assert.rejects(bench.turn(bench.task, { mustYield: true }), /still mounted/);
+    assert.ok(bench.task);
+    assert.equal((await bench.turn()).state, way === 'deleted' ? 'ended' : 'yielded', way);
+    assert.equal(bench.task === undefined, way === 'deleted');
+    assert.equal(calls, 1);
+  }
+});
+
+test('a task that nobody knows any more keeps its lock while its steps may run, unless somebody can stop them', async () => {
+  const bench = await Bench.open();
+  await bench.create('parallel');
+  await bench.turn();
+  bench.isKnown = false; // an older version took over
+  bench.restart();
+  for (const isDeleted of [false, true]) {
+    if (isDeleted) await bench.delete();
+    const { state, waitingFor = [] } = await bench.turn();
+    assert.equal(state, 'running');
+    assert.deepEqual(
+      waitingFor.map(({ reason, subjects }) => [reason, ...[...subjects].sort()]),
+      [['TaskUnknown', 'pod-1', 'pod-10', 'pod-2']],
+    );
+    assert.deepEqual(bench.task?.metadata.finalizers, [FINALIZER]);
+    assert.equal(bench.task?.status?.phase, 'Running', 'a version that knows it can go on');
+  }
+  bench.hasLastResort = true;
+  bench.restart();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'cancelled' });
+  assert.deepEqual(bench.place.withdrawn.sort(), ['pod-1', 'pod-10', 'pod-2']);
+  assert.equal(bench.task, undefined);
+});
+
+test('of a task that nobody knows any more, what is known to be done is no reason to wait', async () => {
+  const bench = await Bench.open();
+  await bench.create('single');
+  await bench.turn();
+  bench.hasLastResort = true;
+  bench.isKnown = false;
+  bench.restart();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'failed' });
+  assert.deepEqual(bench.place.withdrawn, ['pod-2'], 'before the lock is given back');
+  const done = await Bench.open();
+  await done.create('sequential');
+  await done.turn();
+  for (const pod of ['pod-1', 'pod-2']) {
+    done.place.end(pod);
+    await settled();
+    await done.turn();
+  }
+  done.isKnown = false;
+  done.restart();
+  assert.deepEqual((await done.turn()).waitingFor?.[0]?.subjects, ['pod-10']);
+});
+
 test('deleted before it began, a task is simply gone', async () => {
   const bench = await Bench.open();
   await bench.create('parallel');
