@@ -128,7 +128,7 @@ test('a stale step is the same attempt again; what may be done already is not be
   await bench.turn();
   await bench.clock.advance(200);
   await bench.turn();
-  assert.deepEqual(bench.place.started, ['pod-2#1'], 'found under its name');
+  assert.deepEqual(bench.place.started, ['pod-2#1', 'pod-2#1'], 'not the result of before read once more');
   const other = await Bench.open();
   await other.create('single');
   await other.turn();
@@ -136,6 +136,23 @@ test('a stale step is the same attempt again; what may be done already is not be
   await settled();
   assert.deepEqual(await other.turn(), { state: 'ended', outcome: 'failed', message: 'pod-2: who knows' });
   assert.deepEqual(other.phases, { 'pod-2': 'Unknown' });
+});
+
+test('a step that is stale ten times has failed, and the next attempt may be as often', async () => {
+  const bench = await Bench.open();
+  bench.definition = { attempts: 2 };
+  await bench.create('single');
+  let turn = await bench.turn();
+  for (let i = 0; turn.state !== 'ended' && i < 50; i++) {
+    bench.place.end('pod-2', stale('another epoch'));
+    await settled();
+    turn = await bench.turn();
+    await bench.clock.advance(20_000);
+    if (turn.state !== 'ended') turn = await bench.turn();
+  }
+  const tries = [1, 2].map((attempt) => bench.place.started.filter((run) => run === `pod-2#${attempt}`).length);
+  assert.deepEqual(tries, [10, 10]);
+  assert.deepEqual(turn, { state: 'ended', outcome: 'failed', message: 'pod-2: another epoch' });
 });
 
 test('a restart collects what ended meanwhile and repeats nothing', async () => {

@@ -50,7 +50,8 @@ export class RunningTask<C extends Command> {
       const judged = isStale && stales + 1 >= STALE_LIMIT ? tooStale(outcome.message) : outcome;
       const failures = outcome.status === 'done' ? 0 : attempt + stales;
       const notBefore = this.#clock.now() + backoffMs(failures, PAUSE, this.#random.next());
-      this.#steps.set(name, { attempt, stales: isStale ? stales + 1 : 0, notBefore, outcome: judged });
+      const isStaleStill = judged.status === 'stale'; // else the next attempt has as many tries
+      this.#steps.set(name, { attempt, stales: isStaleStill ? stales + 1 : 0, notBefore, outcome: judged });
     }
     return this.#steps;
   }
