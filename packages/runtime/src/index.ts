@@ -50,7 +50,7 @@ export type { QueueOptions } from './queue/options.ts';
 export { type AddOptions, type CloseOptions, takeFrom, WorkQueue } from './queue/queue.ts';
 export type { Taken } from './queue/takers.ts';
 export { again, finished, requeueAfter, retry, type Verdict, wakeAt } from './queue/verdict.ts';
-export { type CacheOptions, type Replacement, ResourceCache } from './cache/cache.ts';
+export { type CacheFailure, type CacheOptions, type Replacement, ResourceCache } from './cache/cache.ts';
 export { Gate, type GateClock } from './cache/gate.ts';
 export type { IndexFunction } from './cache/indexes.ts';
 export { type CacheScope, demandScope } from './cache/scope.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { done, type Outcome } from '../command/command.ts';
+import { done, type Outcome, stale } from '../command/command.ts';
 import { isHandle, localExecutor } from '../command/executor.ts';
 import { executorScenarios, type Stage } from '../command/scenarios-testing.ts';
 import { settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
@@ -52,6 +52,57 @@ test('a run that an earlier manager started is found again, and not repeated', a
   await field.clock.advance(2_000);
   assert.deepEqual(field.member.spec.orders, []);
   assert.deepEqual(field.results, []);
+  await field.close();
+});
+
+test('a run that was stale is run again under its name, also by the next manager, once its agent has forgotten it', async () => {
+  const field = await Field.open();
+  await field.follow();
+  const answers: Outcome[] = [stale('another epoch'), stale('still another'), stale('and another')];
+  let runs = 0;
+  const say = { type: 'say', run: async () => (runs++, answers.shift() ?? done) };
+  const { kill } = await field.agent([say], undefined);
+  const again = async () => {
+    const starting = field.orders.executor(ref).start(command, never, run);
+    await field.clock.advance(3_000);
+    const started = await starting;
+    return isHandle<Outcome>(started) ? started.settled : started;
+  };
+  assert.deepEqual(await again(), stale('another epoch'));
+  assert.deepEqual(await again(), stale('still another'));
+  assert.equal(runs, 2);
+  field.manager();
+  assert.deepEqual(await again(), stale('and another'));
+  // While nobody is there to forget it, it is not ordered: the order would be taken for the one of before.
+  kill();
+  const stop = new AbortController();
+  const waiting = field.orders.executor(ref).start(command, stop.signal, run);
+  await field.clock.advance(3_000);
+  assert.deepEqual(field.member.spec.orders, []);
+  stop.abort(new Cancelled('shutdown', 'ns/c'));
+  await assert.rejects(waiting);
+  await field.clock.advance(60_000);
+  await field.agent([say], undefined);
+  await field.clock.advance(60_000);
+  assert.deepEqual(await again(), done);
+  assert.equal(runs, 4);
+  await field.close();
+});
+
+test('a later attempt that was stale is the one that is run again, whatever the next manager has counted', async () => {
+  const field = await Field.open();
+  await field.follow();
+  await field.write({ orders: [order(run.id, { attempt: 3 })] });
+  await field.agent([{ type: 'say', run: async () => stale('another epoch') }], undefined);
+  await field.clock.advance(3_000);
+  const before = field.member.metadata.generation;
+  const starting = field.orders.executor(ref).start(command, never, run);
+  await field.clock.advance(3_000);
+  const started = await starting;
+  assert.ok(isHandle<Outcome>(started));
+  assert.deepEqual(await started.settled, stale('another epoch'));
+  assert.equal(field.member.spec.orders?.[0]?.attempt, 3);
+  assert.equal(field.member.metadata.generation, (before ?? 0) + 2, 'taken away, and ordered anew');
   await field.close();
 });
 

@@ -44,6 +44,8 @@ export class MemberOrders {
   readonly #newest = new Newest<Member>();
   readonly #uids = new Map<string, string>();
   readonly #waiters = new Set<Waiter>();
+  /** Called with every news of any member. */
+  readonly #looks = new Set<() => void>();
 
   constructor(ports: { readonly ids: Ids }, options: MemberOrdersOptions) {
     this.#ids = ports.ids;
@@ -82,6 +84,7 @@ export class MemberOrders {
     this.#newest.keep(member);
     this.#uids.set(keyOf(member.metadata), uid);
     for (const waiter of [...this.#waiters]) this.#judge(waiter);
+    for (const look of [...this.#looks]) look();
   }
 
   /** The member is gone, and with it whatever was ordered. */
@@ -94,6 +97,7 @@ export class MemberOrders {
     for (const waiter of [...this.#waiters]) {
       if (keyOf(waiter.ref) === key) waiter.settle(stale(`member ${name} is gone`));
     }
+    for (const look of [...this.#looks]) look();
   }
 
   /** How far an order is, as its agent last wrote it. */
@@ -112,11 +116,12 @@ export class MemberOrders {
     };
     let problem: Outcome | undefined;
     try {
+      const attempt = await this.#forgetStale(ref, run, signal);
       const member = await this.#change(ref, signal, ({ orders = [] }, now) => {
         problem = refusal(now, ref, order, orders);
         const known = orders.find(({ id }) => id === run.id);
         if (problem || (known && known.attempt >= run.attempt)) return {};
-        return { orders: [...orders.filter(({ id }) => id !== run.id), order] };
+        return { orders: [...orders.filter(({ id }) => id !== run.id), { ...order, attempt }] };
       });
       if (!member) return stale(`there is no member ${ref.name}`);
     } catch (error) {
@@ -125,6 +130,49 @@ export class MemberOrders {
       return stale(`member ${ref.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
     return problem ?? this.#handle(ref, run, signal);
+  }
+
+  /**
+   * A run that was stale changed nothing and is the same attempt again. But an agent begins an attempt once, so it must have forgotten
+   * this one before it can be ordered anew. Returns the attempt to order.
+   */
+  async #forgetStale(ref: MemberRef, run: Run, signal: AbortSignal): Promise<number> {
+    let last: OrderResult | undefined;
+    await this.#change(ref, signal, ({ orders = [] }, member) => {
+      const order = orders.find(({ id }) => id === run.id);
+      const result = resultOf(member, run);
+      last = result?.phase === 'Stale' && (!order || order.attempt === result.attempt) ? result : undefined;
+      return last ? { orders: orders.filter((one) => one !== order) } : {};
+    });
+    if (!last) return run.attempt;
+    const { attempt } = last;
+    await this.#until(signal, () => {
+      const member = this.#known(ref);
+      return !member || isReplaced(member, ref) || resultOf(member, { id: run.id, attempt }) === undefined;
+    });
+    return attempt;
+  }
+
+  #until(signal: AbortSignal, isSo: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        this.#looks.delete(look);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const look = () => {
+        if (!isSo()) return;
+        end();
+        resolve();
+      };
+      const onAbort = () => {
+        end();
+        reject(signal.reason);
+      };
+      this.#looks.add(look);
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      look();
+    });
   }
 
   #handle(ref: MemberRef, run: Run, signal: AbortSignal): Handle {

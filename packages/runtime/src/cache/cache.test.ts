@@ -211,3 +211,70 @@ test('an index can be added later, by those who come to share the cache; the sam
   assert.equal(cache.byIndex('color', 'blue').length, 0);
   assert.throws(() => cache.addIndex('color', () => []), { code: 'CACHE_INDEX_TWICE' });
 });
+
+test('an index that throws for one object: it is in the cache without that index, and told once for each state', () => {
+  const failures: string[] = [];
+  const cache = new ResourceCache<Thing>({
+    scope,
+    indexes: {
+      color: ({ metadata, spec }) => {
+        if (spec?.color === 'bad') throw new Error(`${metadata.name} has no good color`);
+        return spec?.color === undefined ? [] : [spec.color];
+      },
+      name: ({ metadata }) => [metadata.name],
+    },
+    failed: ({ key, what }) => failures.push(`${key} ${what}`),
+  });
+  cache.replace([thing('a', 90, { color: 'bad' }), thing('b', 91, { color: 'red' })], '100');
+  assert.equal(cache.get('ns/a')?.spec?.color, 'bad');
+  assert.deepEqual(cache.byIndex('color', 'bad'), []);
+  assert.equal(cache.byIndex('name', 'a').length, 1, 'the other indexes have it');
+  assert.deepEqual(failures, ['ns/a index color']);
+  assert.deepEqual([...cache.defects], [['ns/a', 'index color: a has no good color']]);
+  cache.apply(thing('a', 110, { color: 'red' }));
+  assert.equal(cache.byIndex('color', 'red').length, 2);
+  assert.deepEqual([...cache.defects], [], 'mended');
+  cache.apply(thing('a', 111, { color: 'bad' }));
+  assert.equal(cache.byIndex('color', 'red').length, 1, 'nothing is left of the state before');
+  cache.remove(thing('a', 112));
+  assert.deepEqual([...cache.defects], [], 'and gone');
+  cache.apply(thing('b', 113, { color: 'bad' }));
+  cache.addIndex('late', () => {
+    throw new Error('never');
+  });
+  assert.deepEqual([...cache.defects], [['ns/b', 'index late: never']]);
+});
+
+test('an object that cannot be projected: what was known of it stays, what was not is not there, and both are told', () => {
+  const failures: string[] = [];
+  const cache = new ResourceCache<Thing, { readonly color: string }>({
+    scope,
+    project: ({ metadata, spec }) => {
+      if (spec?.color === 'bad') throw new Error(`${metadata.name} is bad`);
+      return { color: spec?.color ?? '' };
+    },
+    failed: ({ key, what, error }) => failures.push(`${key} ${what} ${(error as Error).message}`),
+  });
+  const listed = cache.replace([thing('a', 90, { color: 'bad' }), thing('b', 91, { color: 'red' })], '100');
+  assert.deepEqual(brief(listed), ['added uid-b']);
+  assert.deepEqual([...cache.keys()], ['ns/b']);
+  assert.deepEqual(failures, ['ns/a project a is bad']);
+  assert.deepEqual(cache.apply(thing('b', 101, { color: 'bad' })), []);
+  assert.deepEqual(cache.get('ns/b'), { color: 'red' }, 'unknown is not absent');
+  assert.equal(cache.version, '101', 'the watch goes on');
+  assert.deepEqual(cache.replace([thing('a', 90, { color: 'bad' }), thing('b', 101, { color: 'bad' })], '102'), []);
+  assert.deepEqual([...cache.defects.keys()], ['ns/a', 'ns/b']);
+  cache.replace([thing('b', 101, { color: 'bad' })], '102');
+  assert.deepEqual([...cache.defects.keys()], ['ns/b'], 'what a list does not have is no defect');
+  // A write of ours whose answer cannot be kept is no overlay; the watch tells of it.
+  cache.wrote(thing('b', 103, { color: 'bad' }));
+  assert.deepEqual(cache.get('ns/b'), { color: 'red' });
+  // A successor that cannot be read: the one before is gone all the same.
+  assert.deepEqual(brief(cache.apply(thing('b', 104, { color: 'bad', uid: 'uid-next' }))), [
+    'removed uid-b final:false',
+  ]);
+  assert.equal(cache.get('ns/b'), undefined);
+  assert.deepEqual(brief(cache.apply(thing('a', 105, { color: 'blue' }))), ['added uid-a']);
+  assert.deepEqual(brief(cache.remove(thing('b', 106, { uid: 'uid-next' }))), []);
+  assert.deepEqual([...cache.defects], []);
+});

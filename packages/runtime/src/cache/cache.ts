@@ -2,7 +2,7 @@
  * The objects of one kind as this process knows them: what list and watch told, and over it what this process wrote itself and
  * has not been told yet. Everything is synchronous and in order; nothing is ever copied.
  */
-import { ReeveError } from '../errors/errors.ts';
+import { asReeveError, ReeveError } from '../errors/errors.ts';
 import { type DeepReadonly, keyOf, type Resource, type ResourceEvent } from '../resource/resource.ts';
 import { compareVersions, hasReached, isNewer, newest } from '../resource/version.ts';
 import { ByteAccount } from './bytes.ts';
@@ -14,10 +14,21 @@ export interface CacheOptions<T extends Resource, P> {
   readonly scope: CacheScope;
   /**
    * What is kept of an object, called once as it comes in. Default: the object without `managedFields`, which are a third of it
-   * and of no use to a controller. A small flat projection takes a twentieth of the memory.
+   * and of no use to a controller. A small flat projection takes a twentieth of the memory. If it throws, what was known of the
+   * object stays as it was (unknown is not absent), and an object that was not known is not there.
    */
   project?(object: T): P;
+  /** One that throws for an object does not have it; the cache and the other indexes do. */
   readonly indexes?: Readonly<Record<string, IndexFunction<DeepReadonly<P>>>>;
+  /** For logs: `project` or an index threw for this state of an object. The others are not concerned. */
+  failed?(failure: CacheFailure): void;
+}
+
+export interface CacheFailure {
+  readonly key: string;
+  /** `project`, or `index NAME`. */
+  readonly what: string;
+  readonly error: unknown;
 }
 
 interface Entry<P> {
@@ -48,6 +59,10 @@ export class ResourceCache<T extends Resource, P = T> {
   readonly #bytes = new ByteAccount();
   /** What the indexes were told of each key. */
   readonly #indexed = new Map<string, DeepReadonly<P>>();
+  readonly #failed: (failure: CacheFailure) => void;
+  /** Keys whose newest state is not here, and keys that an index does not have; with the reason. */
+  readonly #unprojected = new Map<string, string>();
+  readonly #unindexed = new Map<string, string>();
   #version: string | undefined;
 
   constructor(options: CacheOptions<T, P>) {
@@ -56,7 +71,10 @@ export class ResourceCache<T extends Resource, P = T> {
     const project =
       options.project?.bind(options) ?? (withoutManagedFields as (object: T) => unknown as (object: T) => P);
     this.#project = (object) => project(object) as DeepReadonly<P>;
-    this.#indexes = new Indexes(options.indexes ?? {});
+    this.#failed = options.failed?.bind(options) ?? (() => undefined);
+    this.#indexes = new Indexes(options.indexes ?? {}, (key, index, error) => {
+      this.#unindexed.set(key, this.#tell(key, `index ${index}`, error));
+    });
   }
 
   /** How far list and watch have come; undefined before the first list is complete. */
@@ -75,6 +93,11 @@ export class ResourceCache<T extends Resource, P = T> {
   /** About how much memory the objects take. */
   get bytes(): number {
     return this.#bytes.of(this.#entries.size + this.#overlay.size);
+  }
+
+  /** The keys for which `project` or an index threw, with the reason, until a later state is taken in without. */
+  get defects(): ReadonlyMap<string, string> {
+    return new Map([...this.#unindexed, ...this.#unprojected]);
   }
 
   get(key: string): DeepReadonly<P> | undefined {
@@ -132,10 +155,12 @@ export class ResourceCache<T extends Resource, P = T> {
   /** The watch told an object's new state. Empty if that is old news. */
   apply(object: T): readonly ResourceEvent<P>[] {
     const key = keyOf(object);
-    const entry = this.#entryOf(key, object);
+    const { uid = '', resourceVersion: version = '' } = object.metadata;
     const before = this.#entries.get(key);
-    if (before?.uid === entry.uid && (compareVersions(entry.version, before.version) ?? 1) <= 0) return [];
-    if (before && before.uid !== entry.uid && isNewer(before.version, entry.version)) return [];
+    if (before?.uid === uid && (compareVersions(version, before.version) ?? 1) <= 0) return [];
+    if (before && before.uid !== uid && isNewer(before.version, version)) return [];
+    const entry = this.#entryOf(key, object);
+    if (!entry) return this.#applyUnprojected(key, uid, version);
     const own = this.#overlay.seen(entry.uid, entry.version, false);
     this.#put(entry);
     this.#advance(entry.version);
@@ -149,6 +174,15 @@ export class ResourceCache<T extends Resource, P = T> {
     ];
   }
 
+  /** There is a newer state, and it cannot be kept: the one before stays, unless it is of another object. */
+  #applyUnprojected(key: string, uid: string, version: string): readonly ResourceEvent<P>[] {
+    const before = this.#entries.get(key);
+    const isReplaced = before !== undefined && before.uid !== uid;
+    if (isReplaced) this.#delete(before);
+    this.#advance(version);
+    return isReplaced ? [{ ...event('removed', before, { own: false, listed: false }), final: false }] : [];
+  }
+
   /** The watch told that an object is gone (or no longer matches the selector). Empty if it was not there. */
   remove(object: T): readonly ResourceEvent<P>[] {
     const key = keyOf(object);
@@ -157,6 +191,7 @@ export class ResourceCache<T extends Resource, P = T> {
     const before = this.#entries.get(key);
     const own = this.#overlay.seen(uid, version, true);
     if (version !== undefined) this.#advance(version);
+    if (!before || before.uid === uid) this.#unprojected.delete(key);
     if (before?.uid !== uid) {
       this.#reindex(key);
       return [];
@@ -173,14 +208,24 @@ export class ResourceCache<T extends Resource, P = T> {
   /** Begins to take in a list; nothing is seen of it until it is complete. */
   replacement(): Replacement<T, P> {
     const staged = new Map<string, Entry<P>>();
+    const unprojected = new Set<string>();
     return {
       add: (object) => {
-        const entry = this.#entryOf(keyOf(object), object);
-        // A list after a gap finds most objects as they were: the old value stays, and with it what others hold of it.
-        const known = this.#entries.get(entry.key);
-        staged.set(entry.key, known && isSame(known, entry) ? known : entry);
+        const key = keyOf(object);
+        const entry = this.#entryOf(key, object);
+        const known = this.#entries.get(key);
+        if (entry) {
+          // A list after a gap finds most objects as they were: the old value stays, and with it what others hold of it.
+          staged.set(key, known && isSame(known, entry) ? known : entry);
+        } else {
+          unprojected.add(key);
+          if (known && known.uid === object.metadata.uid) staged.set(key, known);
+        }
       },
-      commit: (version) => this.#commit(staged, version),
+      commit: (version) => {
+        for (const key of this.#unprojected.keys()) if (!unprojected.has(key)) this.#unprojected.delete(key);
+        return this.#commit(staged, version);
+      },
     };
   }
 
@@ -199,8 +244,8 @@ export class ResourceCache<T extends Resource, P = T> {
     const key = keyOf(object);
     const { uid, resourceVersion: version } = object.metadata;
     if (uid === undefined || version === undefined || this.caughtUp(key, version)) return;
-    const value = this.#project(object);
-    if (this.#overlay.put({ key, uid, version, value })) this.#reindex(key);
+    const own = this.#entryOf(key, object);
+    if (own && this.#overlay.put({ key, uid, version, value: own.value })) this.#reindex(key);
   }
 
   /** This process deleted an object, and the server said that it is gone. `version`: of the deletion, if it told. */
@@ -248,11 +293,23 @@ export class ResourceCache<T extends Resource, P = T> {
     for (const { key } of this.#overlay.reached(this.#version)) this.#reindex(key);
   }
 
-  #entryOf(key: string, object: T): Entry<P> {
+  /** Undefined if it cannot be projected, which is told. */
+  #entryOf(key: string, object: T): Entry<P> | undefined {
     const { uid = '', resourceVersion: version = '' } = object.metadata;
-    const value = this.#project(object);
-    this.#bytes.sample(value);
-    return { key, uid, version, value };
+    try {
+      const value = this.#project(object);
+      this.#bytes.sample(value);
+      this.#unprojected.delete(key);
+      return { key, uid, version, value };
+    } catch (error) {
+      this.#unprojected.set(key, this.#tell(key, 'project', error));
+      return undefined;
+    }
+  }
+
+  #tell(key: string, what: string, error: unknown): string {
+    this.#failed({ key, what, error });
+    return `${what}: ${asReeveError(error).message}`;
   }
 
   /** The indexes follow what `get` says; called whenever that may have changed. */
@@ -261,6 +318,7 @@ export class ResourceCache<T extends Resource, P = T> {
     const before = this.#indexed.get(key);
     const after = this.get(key);
     if (before === after) return;
+    this.#unindexed.delete(key); // known anew from what follows
     this.#indexes.update(key, before, after);
     if (after === undefined) this.#indexed.delete(key);
     else this.#indexed.set(key, after);

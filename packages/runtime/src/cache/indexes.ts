@@ -4,8 +4,14 @@ export type IndexFunction<P> = (value: P) => readonly string[];
 export class Indexes<P> {
   readonly #functions: Map<string, IndexFunction<P>>;
   readonly #keys = new Map<string, Map<string, Set<string>>>();
+  readonly #failed: (key: string, index: string, error: unknown) => void;
 
-  constructor(functions: Readonly<Record<string, IndexFunction<P>>>) {
+  /** `failed`: a function threw for a value, which is then in none of its terms. */
+  constructor(
+    functions: Readonly<Record<string, IndexFunction<P>>>,
+    failed: (key: string, index: string, error: unknown) => void,
+  ) {
+    this.#failed = failed;
     this.#functions = new Map(Object.entries(functions));
     for (const name of this.#functions.keys()) this.#keys.set(name, new Map());
   }
@@ -20,7 +26,7 @@ export class Indexes<P> {
     this.#functions.set(index, termsOf);
     const byTerm = new Map<string, Set<string>>();
     this.#keys.set(index, byTerm);
-    for (const [key, value] of values) put(byTerm, key, [], termsOf(value));
+    for (const [key, value] of values) put(byTerm, key, [], this.#terms(key, index, value));
   }
 
   get isEmpty(): boolean {
@@ -38,10 +44,29 @@ export class Indexes<P> {
   /** `before` is what was indexed under this key so far. */
   update(key: string, before: P | undefined, after: P | undefined): void {
     for (const [name, termsOf] of this.#functions) {
-      const old = before === undefined ? [] : termsOf(before);
-      const fresh = after === undefined ? [] : termsOf(after);
+      const old = before === undefined ? [] : known(termsOf, before);
+      const fresh = after === undefined ? [] : this.#terms(key, name, after);
       put(this.#keys.get(name) as Map<string, Set<string>>, key, old, fresh);
     }
+  }
+
+  /** Of a value that is new to the index. */
+  #terms(key: string, index: string, value: P): readonly string[] {
+    try {
+      return this.#functions.get(index)?.(value) ?? [];
+    } catch (error) {
+      this.#failed(key, index, error);
+      return [];
+    }
+  }
+}
+
+/** Of a value that the index was told before: if it throws again, it was in no term. */
+function known<P>(termsOf: IndexFunction<P>, value: P): readonly string[] {
+  try {
+    return termsOf(value);
+  } catch {
+    return [];
   }
 }
 

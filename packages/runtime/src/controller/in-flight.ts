@@ -1,5 +1,6 @@
 /** Long work that was started for a key and goes on between its runs, until it ends or is aborted. */
-import type { Command, Handle, InFlight, Outcome } from '../command/command.ts';
+import { type Command, failed, type Handle, type InFlight, type Outcome } from '../command/command.ts';
+import { asReeveError } from '../errors/errors.ts';
 import { Cancelled, type CancelReason } from '../worker/cancelled.ts';
 
 interface Running<C extends Command> {
@@ -24,11 +25,16 @@ export interface Link<C extends Command> {
 
 export class InFlightTable<C extends Command> {
   readonly #running = new Map<string, Set<Running<C>>>();
-  readonly #ended = new Map<string, Ended<C>[]>();
+  readonly #ended = new Map<string, readonly Ended<C>[]>();
   readonly #wake: (key: string) => void;
 
   constructor(wake: (key: string) => void) {
     this.#wake = wake;
+  }
+
+  /** Of which something is under way. */
+  get keys(): readonly string[] {
+    return [...this.#running.keys()];
   }
 
   of(key: string): readonly InFlight<C>[] {
@@ -38,11 +44,16 @@ export class InFlightTable<C extends Command> {
     });
   }
 
-  /** What ended since this was last asked. */
-  takeEnded(key: string): readonly Ended<C>[] {
-    const ended = this.#ended.get(key) ?? [];
-    this.#ended.delete(key);
-    return ended;
+  /** What ended and was not told yet. */
+  ended(key: string): readonly Ended<C>[] {
+    return this.#ended.get(key) ?? [];
+  }
+
+  /** These are in the status now. What ended meanwhile is not among them, and stays. */
+  told(key: string, told: readonly Ended<C>[]): void {
+    const rest = this.ended(key).filter((one) => !told.includes(one));
+    if (rest.length > 0) this.#ended.set(key, rest);
+    else this.#ended.delete(key);
   }
 
   link(key: string, run: AbortSignal): Link<C> {
@@ -75,7 +86,7 @@ export class InFlightTable<C extends Command> {
   #keep(key: string, command: C, handle: Handle, startedAt: number, abort: AbortController): void {
     const all = this.#running.get(key) ?? new Set();
     this.#running.set(key, all);
-    const ending = handle.settled.then((outcome) => {
+    const ending = handle.settled.catch(asFailure).then((outcome) => {
       all.delete(running);
       if (all.size === 0) this.#running.delete(key);
       if (abort.signal.aborted) return;
@@ -85,4 +96,10 @@ export class InFlightTable<C extends Command> {
     const running: Running<C> = { command, startedAt, handle, abort, ending };
     all.add(running);
   }
+}
+
+/** Executors answer with outcomes; one that throws instead must not take the process with it. */
+function asFailure(error: unknown): Outcome {
+  const { code, message } = asReeveError(error);
+  return failed(code, message);
 }

@@ -1,6 +1,6 @@
 /** One kind of a controller in one term: from its events to queues, cancelled work, woken owners and observers. */
 import type { KubeObject, Stored } from '@reeve/kube';
-import { kindName } from '../client/api.ts';
+import { type Api, kindName } from '../client/api.ts';
 import { canonicalJson } from '../digest/digest.ts';
 import { asReeveError } from '../errors/errors.ts';
 import { Changes, type Look } from '../observer/changes.ts';
@@ -30,7 +30,7 @@ interface Observation {
   readonly look: Look | undefined;
 }
 
-export class KindRun implements AsyncDisposable {
+export class KindRun {
   readonly of: AnyReflection;
   /** Around writes of a status: their events are nobody's business. */
   readonly quiet: QuietWrites<Stored<KubeObject>>;
@@ -115,8 +115,9 @@ export class KindRun implements AsyncDisposable {
     return this.#observers !== undefined;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#observers?.[Symbol.asyncDispose]();
+  /** Ends the observers. Returns the keys whose update did not end before the patience did. */
+  async stop(patience: AbortSignal): Promise<readonly string[]> {
+    return (await this.#observers?.stop(patience)) ?? [];
   }
 
   #deliver(event: Seen): void {
@@ -178,7 +179,7 @@ export class KindRun implements AsyncDisposable {
       ...(options.update && {
         update: async (key: string, seen: unknown, signal: AbortSignal) => {
           const object = this.of.cache.get(key);
-          if (object) await options.update?.(seen, object, this.#environment.api, signal);
+          if (object) await options.update?.(seen, object, until(signal, this.#environment.api), signal);
         },
       }),
       report: (key, seen, look) => this.#seen(options, key, seen, look),
@@ -204,4 +205,14 @@ export class KindRun implements AsyncDisposable {
     this.#observations.set(key, { text: '', knowledge: unknown(why), look: undefined });
     this.wake(key);
   }
+}
+
+/** An update that slept past its time has lost the lock: what it decided then must not be written now. */
+function until(signal: AbortSignal, api: Api): Api {
+  return {
+    resource: (kind, namespace) => {
+      signal.throwIfAborted();
+      return api.resource(kind, namespace);
+    },
+  };
 }

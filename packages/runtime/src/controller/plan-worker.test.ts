@@ -303,3 +303,77 @@ test('with an observer: a command without effect is repeated, ever more slowly, 
   assert.ok(it.started.length >= 4 && it.started.length < 10, `${it.started.length}`);
   await it.end();
 });
+
+test('how long work ended is told by the first turn that comes to its end, whatever the turns before it met', async () => {
+  for (const trouble of ['the plan throws', 'the status is not written', 'superseded'] as const) {
+    let finish: (outcome: Outcome) => void = () => undefined;
+    let isTrouble = false;
+    const told: string[] = [];
+    const it = setUp(
+      async (_command, _world, _key, signal) => {
+        const ended = Promise.withResolvers<Outcome>();
+        finish = ended.resolve;
+        signal.addEventListener('abort', () => ended.resolve(failed('CANCELLED', 'cancelled')));
+        return { progress: () => undefined, settled: ended.promise };
+      },
+      {
+        observe: async ({ signal }) => {
+          if (trouble !== 'superseded' || !isTrouble) return known(0);
+          isTrouble = false;
+          it.api.put('things', 'a', { size: 6 });
+          await rest();
+          assert.ok(signal.aborted);
+          return known(0);
+        },
+        plan: (_object, _observed, _now, inFlight) => {
+          if (isTrouble && trouble === 'the plan throws') {
+            isTrouble = false;
+            throw new Error('meant to');
+          }
+          return { commands: inFlight.length > 0 ? [] : [resize(5)] };
+        },
+        status: ({ outcomes }) => {
+          told.push(...outcomes.map(({ outcome }) => outcome.status));
+          return {};
+        },
+      },
+    );
+    it.api.put('things', 'a', { size: 5 });
+    await it.advance(500);
+    it.api.admit = (_request, what) => {
+      if (trouble !== 'the status is not written' || !isTrouble || !what.endsWith('/status')) return;
+      isTrouble = false;
+      told.length = 0; // it was made up, and lost
+      throw new Error('no answer');
+    };
+    isTrouble = true;
+    finish(failed('NO_ROOM', 'disk full'));
+    await it.advance(5_000);
+    assert.equal(isTrouble, false, trouble);
+    assert.deepEqual(told, ['failed'], trouble);
+    assert.match(it.condition('Ready') ?? '', /disk full|Executing/, trouble);
+    await it.end(/meant to|no answer/);
+  }
+});
+
+test('long work whose handle throws has failed, and takes nothing else with it', async () => {
+  let throwIt: (error: Error) => void = () => undefined;
+  const told: string[] = [];
+  const it = setUp(obey, {
+    executor: () => ({
+      start: async () => ({ progress: () => undefined, settled: new Promise((_, reject) => (throwIt = reject)) }),
+    }),
+    status: ({ outcomes }) => {
+      for (const { outcome } of outcomes) if (outcome.status === 'failed') told.push(outcome.message);
+      return {};
+    },
+  });
+  it.api.put('things', 'a', { size: 5 });
+  await it.advance(500);
+  throwIt(new Error('lost'));
+  await it.advance(1);
+  assert.deepEqual(told, ['lost']);
+  it.stop.abort();
+  throwIt(new Error('lost, too'));
+  await it.end();
+});

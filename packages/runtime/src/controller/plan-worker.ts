@@ -70,7 +70,7 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
 
   async reconcile(work: Reconcile<T, O>): Promise<Verdict> {
     const { key, object, signal } = work;
-    const ended = this.#table.takeEnded(key);
+    const ended = this.#table.ended(key);
     const observed = await this.#observe(work);
     // Changed since it was looked at, or never looked at: then soon, and the key is woken.
     if (!observed.known && !this.#options.observe) this.#host.nudge(key);
@@ -80,6 +80,8 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
     const outcomes = [...ended, ...started.outcomes];
     const turn: Turn<T, O, C> = { object, observed, plan, outcomes, inFlight: this.#table.of(key).length };
     await work.status(this.#statusOf(turn, work.now(), started.isPaused));
+    // Only now: a turn that throws before this has told nobody how it ended, and its verdict does not count.
+    this.#table.told(key, ended);
     return this.#verdict(key, turn, started.isPaused);
   }
 
@@ -87,6 +89,11 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
   forget(key: string): void {
     this.#done.delete(key);
     this.#table.abort(key, 'deleted');
+  }
+
+  /** The keys whose long work has not ended. */
+  get busy(): readonly string[] {
+    return this.#table.keys;
   }
 
   /** The term ends: all long work is aborted and waited for. */

@@ -80,10 +80,13 @@ export class ControllerRun {
     this.#intake.abort();
     for (const end of this.#endings) end();
     await this.#starting;
-    const stuck = await Promise.all(this.#works.map((work) => work.stop(reason, patience)));
-    await Promise.all([...this.#kinds.values()].map((kind) => kind[Symbol.asyncDispose]()));
+    // Together: a worker may wait for the lock of an observer that is told to stop only here.
+    const stuck = await Promise.all([
+      ...this.#works.map((work) => work.stop(reason, patience)),
+      ...[...this.#kinds.values()].map((kind) => kind.stop(patience)),
+    ]);
     await Promise.all(Object.values(this.#queues).map((queue) => queue.close({ signal: patience })));
-    return stuck.flat();
+    return [...new Set(stuck.flat())];
   }
 
   async #work(): Promise<void> {

@@ -82,9 +82,9 @@ export class WorkRun implements KindListener {
   /** No more keys, signals aborted, what runs is waited for. Returns the keys that did not end. */
   async stop(reason: 'shutdown' | 'lost-lease', patience: AbortSignal): Promise<readonly string[]> {
     const stuck = await this.workers.stop(reason, patience);
-    const ending = this.#planner?.end(reason) ?? Promise.resolve();
-    await orAborted(ending, patience).catch(() => undefined); // no patience left
-    return stuck;
+    if (!this.#planner) return stuck;
+    await orAborted(this.#planner.end(reason), patience).catch(() => undefined); // no patience left
+    return [...stuck, ...this.#planner.busy];
   }
 
   async #run(work: Work): Promise<Verdict> {

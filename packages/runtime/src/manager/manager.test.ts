@@ -4,6 +4,7 @@ import type { TransportRequest } from '@reeve/kube';
 import { controller } from '../controller/controller.ts';
 import { byImpersonation, FENCE_EXTRA, probeName } from '../lease/fence.ts';
 import type { Lease } from '../lease/lease.ts';
+import { known } from '../plan/known.ts';
 import { settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { requeueAfter } from '../queue/verdict.ts';
 import type { Cancelled } from '../worker/cancelled.ts';
@@ -223,6 +224,57 @@ test('shutdown: work that does not end is named, and the lease is left to expire
   assert.equal(lease(it.api)?.spec?.holderIdentity, 'one');
 });
 
+test('shutdown: an observer’s update that does not end is named, and has a bound', async () => {
+  let ignored: AbortSignal | undefined;
+  const observing = controller({
+    name: 'things',
+    kind: things,
+    reconcile: async () => undefined,
+    observe: {
+      everyMs: 1_000,
+      timeoutMs: 60_000,
+      observe: async () => 'seen',
+      update: (_seen, _object, _api, signal) => {
+        ignored = signal;
+        return new Promise(() => undefined);
+      },
+    },
+  });
+  const it = start([observing], { election: { ...election, identity: 'one' }, stopMs: 10_000 });
+  it.api.put('things', 'deaf', {});
+  await it.advance(2_000);
+  assert.equal(ignored?.aborted, false);
+  it.stop.abort();
+  await it.advance(11_000);
+  assert.equal(ignored?.aborted, true);
+  await assert.rejects(it.running, { code: 'MANAGER_STUCK', subjects: ['ns/deaf'] });
+  assert.equal(lease(it.api)?.spec?.holderIdentity, 'one', 'left to expire: what goes on may still do something');
+});
+
+test('shutdown: long work of a plan that does not end is named, too', async () => {
+  const working = controller({
+    name: 'things',
+    kind: things,
+    plan: {
+      observe: async () => known(0),
+      plan: (_object, _observed, _now, inFlight) => ({
+        commands: inFlight.length > 0 ? [] : [{ type: 'grow', why: 'it is small' }],
+        wakeAt: Number.MAX_SAFE_INTEGER,
+      }),
+      executor: () => ({
+        start: async () => ({ progress: () => undefined, settled: new Promise<never>(() => undefined) }),
+      }),
+    },
+  });
+  const it = start([working], { election: { ...election, identity: 'one' }, stopMs: 10_000 });
+  it.api.put('things', 'deaf', {});
+  await it.advance(2_000);
+  it.stop.abort();
+  await it.advance(11_000);
+  await assert.rejects(it.running, { code: 'MANAGER_STUCK', subjects: ['ns/deaf'] });
+  assert.equal(lease(it.api)?.spec?.holderIdentity, 'one');
+});
+
 test('thundering herd at restart: kinds are listed two to four at a time, and shared between controllers', async () => {
   const api = new TestApi();
   const kinds = ['k1', 'k2', 'k3', 'k4', 'k5'];
@@ -262,6 +314,76 @@ test('a new leader looks at everything once, whatever happened before it led', a
   await two.advance(4_000);
   assert.deepEqual(runs.sort(), ['ns/t0', 'ns/t1', 'ns/t2', 'ns/t3', 'ns/t4']);
   await two.end();
+});
+
+test('one bad object: an index that throws for it concerns neither the process nor the objects beside it', async () => {
+  const runs: string[] = [];
+  const it = start([
+    controller({
+      name: 'things',
+      kind: things,
+      indexes: {
+        size: ({ metadata, spec }) => {
+          if (spec?.size === undefined) throw new TypeError(`${metadata.name} has no size`);
+          return [String(spec.size)];
+        },
+      },
+      reconcile: async ({ key }) => void runs.push(key),
+    }),
+  ]);
+  it.api.put('things', 'bad', {});
+  it.api.put('things', 'good', { size: 1 });
+  await it.advance(100);
+  it.api.put('things', 'bad', { paused: true });
+  it.api.put('things', 'late', { size: 2 });
+  await it.advance(1_000);
+  assert.deepEqual(runs.sort(), ['ns/bad', 'ns/bad', 'ns/good', 'ns/late']);
+  const told = it.lines.filter((line) => line.startsWith('an object could not be taken in'));
+  assert.equal(told.length, 2, 'once for each state');
+  assert.match(told[0] ?? '', /"key":"ns\/bad","what":"index size","message":"bad has no size"/);
+  assert.match(
+    it.manager.readyz().find(({ name }) => name.startsWith('reflector'))?.note ?? '',
+    /3 objects, 1 of which/,
+  );
+  assert.match(it.manager.metrics(), /reeve_cache_defects\{[^}]*\} 1/);
+  await it.end();
+});
+
+test('a reflector that fails by itself begins anew, ever more slowly; meanwhile the process is not ready', async () => {
+  const runs: string[] = [];
+  const failures: string[] = [];
+  const seeing = controller({
+    name: 'things',
+    kind: things,
+    reconcile: async ({ key }) => void runs.push(key),
+    gone: async ({ key }) => void runs.push(`${key} gone`),
+  });
+  const it = start([seeing], {
+    log: (message, fields) => {
+      // What is thrown in the middle of the reflector's own work is nothing that it could take for an answer of the server.
+      if (message === 'a list or watch failed') throw new Error('no room for logs');
+      if (message.startsWith('a reflector failed')) failures.push(`${fields?.message} ${fields?.pauseMs}`);
+    },
+  });
+  it.api.put('things', 'a', {});
+  await it.advance(100);
+  const server = it.api.kind('things');
+  server.refusals.push(...Array.from({ length: 100 }, () => new Error('refused')));
+  server.cut();
+  const reflector = () => it.manager.readyz().find(({ name }) => name.startsWith('reflector'));
+  await it.advance(20_000);
+  assert.deepEqual(
+    failures.slice(0, 4),
+    [1, 2, 4, 8].map((seconds) => `no room for logs ${seconds * 1_000}`),
+  );
+  assert.deepEqual(reflector(), { name: 'reflector-things.test.dev', ok: false, note: 'no room for logs' });
+  server.refusals.length = 0;
+  it.api.delete('things', 'a');
+  it.api.put('things', 'b', {});
+  await it.advance(61_000);
+  assert.equal(reflector()?.ok, true);
+  assert.deepEqual(runs.sort(), ['ns/a', 'ns/a gone', 'ns/b'], 'nothing that happened meanwhile is lost');
+  await it.end();
 });
 
 test('controllers come and go while the manager runs, and the watches that only they needed go with them', async () => {

@@ -161,13 +161,16 @@ export class Manager implements HealthSource {
     const isEnding = this.#phase === 'stopping' || this.#phase === 'stopped';
     return [
       { name: 'running', ok: this.#phase !== 'new' && !isEnding, note: this.#phase },
-      ...this.#reflectors.report().map(({ kind, isSynced, state, objects }): Check => {
+      ...this.#reflectors.report().map(({ kind, isSynced, state, objects, defects, broken }): Check => {
         const name = `reflector-${kind}`;
+        if (broken !== undefined) return { name, ok: false, note: broken };
         if (state.isMissing) return { name, ok: true, note: 'the kind is not installed' };
         return {
           name,
           ok: isSynced,
-          note: isSynced ? `${objects} objects` : `${state.phase}, ${state.failures} failures`,
+          note: isSynced
+            ? `${objects} objects${defects > 0 ? `, ${defects} of which could not be taken in as they should be` : ''}`
+            : `${state.phase}, ${state.failures} failures`,
         };
       }),
     ];

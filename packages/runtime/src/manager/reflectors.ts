@@ -1,10 +1,12 @@
 /** The reflectors of a process: one for each kind and scope, whoever asks for it. They run also while another process leads. */
 import type { KubeObject, Stored } from '@reeve/kube';
+import { type BackoffOptions, backoffMs } from '../backoff/backoff.ts';
 import { ResourceCache } from '../cache/cache.ts';
 import { type Api, kindName, listWatchOf } from '../client/api.ts';
 import type { Log } from '../controller/environment.ts';
 import type { AnyReflection, ReflectionHandle } from '../controller/parts.ts';
 import type { EventSource } from '../controller/run.ts';
+import { asReeveError } from '../errors/errors.ts';
 import type { RuntimeMetrics } from '../metrics/runtime-metrics.ts';
 import type { Clock, Random } from '../ports/ports.ts';
 import { Reflector } from '../reflector/reflector.ts';
@@ -33,6 +35,10 @@ export interface ReflectorReport {
   readonly objects: number;
   readonly bytes: number;
   readonly version: string | undefined;
+  /** Objects that `project` or an index could not be asked about. */
+  readonly defects: number;
+  /** Why it reflects nothing just now: it failed in a way that is nobody's answer, and begins anew after a pause. */
+  readonly broken: string | undefined;
 }
 
 interface Shared {
@@ -44,7 +50,11 @@ interface Shared {
   readonly waiting: Set<() => void>;
   /** Those who asked for it: without any it ends. */
   readonly users: Set<AnyReflection>;
+  broken: string | undefined;
 }
+
+/** Before a reflector that failed begins anew. */
+const RESTART: BackoffOptions = { baseMs: 1_000, factor: 2, capMs: 60_000, jitter: 0.2 };
 
 export class Reflectors implements EventSource {
   readonly #options: ReflectorsOptions;
@@ -128,7 +138,7 @@ export class Reflectors implements EventSource {
   }
 
   report(): readonly ReflectorReport[] {
-    return this.#shared.map(({ of, cache, reflector }) => ({
+    return this.#shared.map(({ of, cache, reflector, broken }) => ({
       kind: kindName(of.kind),
       namespace: of.options.namespace,
       state: reflector.state,
@@ -136,6 +146,8 @@ export class Reflectors implements EventSource {
       objects: cache.size,
       bytes: cache.bytes,
       version: cache.version,
+      defects: cache.defects.size,
+      broken,
     }));
   }
 
@@ -156,6 +168,10 @@ export class Reflectors implements EventSource {
       },
       ...(project && { project }),
       ...(indexes && { indexes }),
+      failed: ({ key, what, error }) => {
+        const fields = { kind: kindName(of.kind), key, what, message: asReeveError(error).message };
+        this.#options.log('an object could not be taken in as it should be', fields);
+      },
     });
     const waiting = new Set<() => void>();
     const reflector: Reflector<Stored<KubeObject>> = new Reflector(
@@ -170,16 +186,46 @@ export class Reflectors implements EventSource {
           if (state.isMissing) for (const wake of [...waiting]) wake();
         },
         synced: () => {
+          shared.broken = undefined;
           for (const wake of [...waiting]) wake();
         },
       },
     );
-    return { id, of, cache, reflector, takers: new Set(), waiting, users: new Set() };
+    const shared: Shared = {
+      id,
+      of,
+      cache,
+      reflector,
+      takers: new Set(),
+      waiting,
+      users: new Set(),
+      broken: undefined,
+    };
+    return shared;
   }
 
   #run(shared: Shared): void {
-    const running = this.#reflect(shared).finally(() => this.#running.delete(running));
+    const running = this.#keepReflecting(shared).finally(() => this.#running.delete(running));
     this.#running.add(running);
+  }
+
+  /** What a server answers is the reflector's to deal with. All else is a bug, and must not end the process nor the kind for good. */
+  async #keepReflecting(shared: Shared): Promise<void> {
+    const { clock, random, log } = this.#options;
+    const { signal } = this.#stop;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#reflect(shared);
+      } catch (error) {
+        const { code, message } = asReeveError(error);
+        if (shared.broken === undefined) failures = 1; // it had come as far as a list
+        const pauseMs = backoffMs(failures, RESTART, random.next());
+        shared.broken = message;
+        log('a reflector failed and begins anew', { kind: kindName(shared.of.kind), code, message, pauseMs });
+        await clock.sleep(pauseMs, signal).catch(() => undefined); // stopped
+      }
+      if (signal.aborted || shared.users.size === 0) return;
+    }
   }
 
   async #reflect({ of, reflector, takers }: Shared): Promise<void> {
@@ -216,6 +262,10 @@ export class Reflectors implements EventSource {
     read('informer_queued_items', 'Events that were read and not taken in yet.', () => 0);
     read('reeve_cache_objects', 'Objects in the cache.', ({ cache }) => cache.size);
     read('reeve_cache_bytes', 'About how much memory they take.', ({ cache }) => cache.bytes);
+    read('reeve_cache_defects', 'Objects that a projection or an index threw for.', ({ cache }) => cache.defects.size);
+    read('reeve_reflector_broken', '1 from a failure of the reflector itself to its next list.', ({ broken }) =>
+      Number(broken !== undefined),
+    );
     read('reeve_reflector_missing', '1 while the kind is not installed.', ({ reflector }) =>
       Number(reflector.state.isMissing),
     );

@@ -52,9 +52,12 @@ export class Changes {
   deliver(look: Look, deliver: () => Promise<void>): Promise<boolean> {
     return this.#locked(look.key, async (state) => {
       if (state.stamp !== look.stamp) return false;
-      await deliver();
-      state.stamp = ++this.#stamps;
-      return true;
+      try {
+        await deliver();
+        return true;
+      } finally {
+        state.stamp = ++this.#stamps; // also if it threw: nobody knows how far it came
+      }
     });
   }
 

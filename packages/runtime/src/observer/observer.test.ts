@@ -188,3 +188,43 @@ test('observers are started and stopped with their resources, by uid', async () 
   await observers[Symbol.asyncDispose]();
   assert.equal(clock.sleeping, 0);
 });
+
+test('an update that does not end gives its lock back with its time, is never joined by another, and is named at the end', async () => {
+  const clock = new VirtualClock(0);
+  const changes = new Changes();
+  const failures: unknown[] = [];
+  let updates = 0;
+  const hanging = Promise.withResolvers<void>();
+  const observers = new Observers({ clock, random: constantRandom(0.5) }, changes, {
+    everyMs: 1_000,
+    timeoutMs: 5_000,
+    observe: async () => 'seen',
+    update: () => {
+      updates++;
+      return hanging.promise;
+    },
+    failed: (_key, error) => failures.push((error as { code?: string }).code),
+  });
+  observers.follow({ change: 'added', key: 'ns/a', uid: '1' });
+  await clock.advance(1_000);
+  let isChanged = false;
+  const changed = changes.change('ns/a', async () => {
+    isChanged = true;
+  });
+  await settled();
+  assert.equal(isChanged, false, 'one at a time');
+  await clock.advance(5_000);
+  await changed;
+  await clock.advance(20_000);
+  assert.equal(updates, 1);
+  assert.ok(failures.length > 1 && failures.every((code) => code === 'OBSERVER_TIMEOUT'), failures.join());
+  const patience = new AbortController();
+  const stopping = observers.stop(patience.signal);
+  await settled();
+  patience.abort();
+  assert.deepEqual(await stopping, ['ns/a']);
+  hanging.resolve();
+  await settled();
+  assert.deepEqual(await observers.stop(new AbortController().signal), []);
+  assert.equal(clock.sleeping, 0);
+});

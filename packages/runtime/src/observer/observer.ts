@@ -18,7 +18,10 @@ export interface ObserverOptions<O> {
    * the stamp itself when it uses the observation.
    */
   report?(key: string, observation: O, look: Look): void;
-  /** Or update the API oneself: runs under the lock that the worker takes, with a last look at the stamp. */
+  /**
+   * Or update the API oneself: runs under the lock that the worker takes, with a last look at the stamp. It must end with its
+   * signal: then the lock is given back whether it did or not, and the key is not looked at again before it has.
+   */
   update?(key: string, observation: O, signal: AbortSignal): Promise<void>;
   /** For metrics: an observation that a change overtook. */
   discarded?(key: string): void;
@@ -38,6 +41,8 @@ export class Observer<O> implements AsyncDisposable {
   readonly #options: ObserverOptions<O>;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
+  /** An update that has begun and not ended, also one that nobody waits for any more. */
+  #updating: Promise<void> | undefined;
   #hurry: AbortController | undefined;
 
   constructor(ports: ObserverPorts, changes: Changes, key: string, options: ObserverOptions<O>) {
@@ -73,10 +78,13 @@ export class Observer<O> implements AsyncDisposable {
     using limit = deadline(this.#ports.clock, timeoutMs, tooLong, this.#stop.signal);
     const look = this.#changes.look(key);
     try {
+      if (this.#updating) throw tooLong(); // two updates of one key would each not know of the other
       const observation = await orAborted(observe.call(this.#options, key, limit.signal), limit.signal);
       let counts = this.#changes.isCurrent(look);
       if (counts && update) {
-        counts = await this.#changes.deliver(look, () => update.call(this.#options, key, observation, limit.signal));
+        const deliver = () =>
+          this.#update(() => update.call(this.#options, key, observation, limit.signal), limit.signal);
+        counts = await orAborted(this.#changes.deliver(look, deliver), limit.signal);
       }
       if (counts) report?.call(this.#options, key, observation, look);
       else discarded?.call(this.#options, key);
@@ -87,9 +95,21 @@ export class Observer<O> implements AsyncDisposable {
     }
   }
 
+  /** Ends when nothing of it goes on any more; that is never, if an update does not heed its signal. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new ReeveError('OBSERVER_STOPPED', `${this.key} is observed no longer`));
     await this.#running;
+    await this.#updating;
+  }
+
+  async #update(update: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted(); // the lock came too late
+    const running = update();
+    const ended = () => {
+      this.#updating = undefined;
+    };
+    this.#updating = running.then(ended, ended);
+    await orAborted(running, signal);
   }
 
   async #run(): Promise<void> {

@@ -1,4 +1,5 @@
 /** One observer per resource: started when the resource comes, stopped when it goes. */
+import { orAborted } from '../ports/deadline.ts';
 import type { ResourceEvent } from '../resource/resource.ts';
 import type { Changes } from './changes.ts';
 import { Observer, type ObserverOptions, type ObserverPorts } from './observer.ts';
@@ -8,7 +9,7 @@ export class Observers<O> implements AsyncDisposable {
   readonly #changes: Changes;
   readonly #options: ObserverOptions<O>;
   readonly #running = new Map<string, { readonly uid: string; readonly observer: Observer<O> }>();
-  readonly #ending = new Set<Promise<void>>();
+  readonly #ending = new Map<Promise<void>, string>();
 
   constructor(ports: ObserverPorts, changes: Changes, options: ObserverOptions<O>) {
     this.#ports = ports;
@@ -38,9 +39,15 @@ export class Observers<O> implements AsyncDisposable {
     this.#running.get(key)?.observer.nudge();
   }
 
+  /** Ends all of them and waits until `patience` aborts. Returns the keys that did not end. */
+  async stop(patience: AbortSignal): Promise<readonly string[]> {
+    await orAborted(this[Symbol.asyncDispose](), patience).catch(() => undefined); // no patience left
+    return [...new Set(this.#ending.values())];
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const key of [...this.#running.keys()]) this.#end(key);
-    await Promise.all(this.#ending);
+    await Promise.all(this.#ending.keys());
   }
 
   #end(key: string): void {
@@ -49,6 +56,6 @@ export class Observers<O> implements AsyncDisposable {
     this.#running.delete(key);
     this.#changes.forget(key);
     const ending = known.observer[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
+    this.#ending.set(ending, key);
   }
 }

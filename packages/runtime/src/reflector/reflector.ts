@@ -134,11 +134,15 @@ export class Reflector<T extends Resource, P = T> {
         else if (next.value.done) this.#take({ type: 'ended' });
         else {
           const told: ResourceEvent<P>[] = [];
-          for (const message of batchOf(next.value.value)) {
-            this.#message(message, told);
-            if (this.#slow !== effect) break; // the rest is of a watch that counts no more
+          try {
+            for (const message of batchOf(next.value.value)) {
+              this.#message(message, told);
+              if (this.#slow !== effect) break; // the rest is of a watch that counts no more
+            }
+          } finally {
+            // Also if one of them could not be taken in: those before it are in the cache, and are never told again.
+            if (told.length > 0) yield told;
           }
-          if (told.length > 0) yield told;
         }
       }
     } finally {

@@ -34,12 +34,15 @@ export class Place {
   readonly started: string[] = [];
   readonly withdrawn: string[] = [];
   readonly released: string[] = [];
-  readonly #runs = new Map<string, { readonly run: Run; readonly ended: PromiseWithResolvers<Outcome> }>();
+  readonly #runs = new Map<
+    string,
+    { readonly run: Run; readonly ended: PromiseWithResolvers<Outcome>; isStale?: boolean }
+  >();
 
   readonly executor: Executor = {
     start: async (_command, signal, run = { id: '', attempt: 1 }) => {
       const before = this.#runs.get(run.id);
-      if (before && before.run.attempt >= run.attempt) {
+      if (before && before.run.attempt >= run.attempt && !before.isStale) {
         return { progress: () => undefined, settled: before.ended.promise };
       }
       this.started.push(`${run.id.split('.')[1]}#${run.attempt}`);
@@ -58,7 +61,11 @@ export class Place {
   };
 
   end(pod: string, outcome: Outcome = done): void {
-    for (const [id, { ended }] of this.#runs) if (id.endsWith(`.${pod}`)) ended.resolve(outcome);
+    for (const [id, one] of this.#runs) {
+      if (!id.endsWith(`.${pod}`)) continue;
+      one.isStale = outcome.status === 'stale';
+      one.ended.resolve(outcome);
+    }
   }
 }
 
@@ -72,6 +79,7 @@ export class Bench {
   pods = ['pod-2', 'pod-10', 'pod-1'];
   definition: Partial<TaskDefinition<TestTask>> = {};
   isKnown = true;
+  hasLastResort = false;
   runner: TaskRunner<TestTask>;
   #uid = '';
 
@@ -106,6 +114,7 @@ export class Bench {
         hold: finalizerHold(this.objects, FINALIZER),
         wake: ({ metadata }) => this.woken.push(metadata.name),
         definitionOf: (task) => (this.isKnown ? this.#definitionOf(task) : undefined),
+        ...(this.hasLastResort && { lastResort: () => this.place.executor }),
       },
     );
     return this.runner;

@@ -128,7 +128,7 @@ test('a stale step is the same attempt again; what may be done already is not be
   await bench.turn();
   await bench.clock.advance(200);
   await bench.turn();
-  assert.deepEqual(bench.place.started, ['pod-2#1'], 'found under its name');
+  assert.deepEqual(bench.place.started, ['pod-2#1', 'pod-2#1'], 'not the result of before read once more');
   const other = await Bench.open();
   await other.create('single');
   await other.turn();
@@ -136,6 +136,23 @@ test('a stale step is the same attempt again; what may be done already is not be
   await settled();
   assert.deepEqual(await other.turn(), { state: 'ended', outcome: 'failed', message: 'pod-2: who knows' });
   assert.deepEqual(other.phases, { 'pod-2': 'Unknown' });
+});
+
+test('a step that is stale ten times has failed, and the next attempt may be as often', async () => {
+  const bench = await Bench.open();
+  bench.definition = { attempts: 2 };
+  await bench.create('single');
+  let turn = await bench.turn();
+  for (let i = 0; turn.state !== 'ended' && i < 50; i++) {
+    bench.place.end('pod-2', stale('another epoch'));
+    await settled();
+    turn = await bench.turn();
+    await bench.clock.advance(20_000);
+    if (turn.state !== 'ended') turn = await bench.turn();
+  }
+  const tries = [1, 2].map((attempt) => bench.place.started.filter((run) => run === `pod-2#${attempt}`).length);
+  assert.deepEqual(tries, [10, 10]);
+  assert.deepEqual(turn, { state: 'ended', outcome: 'failed', message: 'pod-2: another epoch' });
 });
 
 test('a restart collects what ended meanwhile and repeats nothing', async () => {
@@ -230,6 +247,76 @@ test('finalizer leak: a cancellation that fails is tried again, and the finalize
   bench.place.executor.withdraw = withdraw as NonNullable<typeof withdraw>;
   assert.equal((await bench.turn()).state, 'ended');
   assert.equal(bench.task, undefined);
+});
+
+test('finalizer leak: a disposer that throws is told, and the next turn goes on with the end', async () => {
+  for (const way of ['deleted', 'yielding'] as const) {
+    const bench = await Bench.open();
+    let calls = 0;
+    bench.definition = {
+      begin: (_task, held) =>
+        held.defer(() => {
+          calls++;
+          throw new Error('still mounted');
+        }),
+    };
+    await bench.create('sequential');
+    await bench.turn();
+    if (way === 'deleted') await bench.delete();
+    bench.place.end('pod-1');
+    await settled();
+    await assert.rejects(bench.turn(bench.task, { mustYield: true }), /still mounted/);
+    assert.ok(bench.task);
+    assert.equal((await bench.turn()).state, way === 'deleted' ? 'ended' : 'yielded', way);
+    assert.equal(bench.task === undefined, way === 'deleted');
+    assert.equal(calls, 1);
+  }
+});
+
+test('a task that nobody knows any more keeps its lock while its steps may run, unless somebody can stop them', async () => {
+  const bench = await Bench.open();
+  await bench.create('parallel');
+  await bench.turn();
+  bench.isKnown = false; // an older version took over
+  bench.restart();
+  for (const isDeleted of [false, true]) {
+    if (isDeleted) await bench.delete();
+    const { state, waitingFor = [] } = await bench.turn();
+    assert.equal(state, 'running');
+    assert.deepEqual(
+      waitingFor.map(({ reason, subjects }) => [reason, ...[...subjects].sort()]),
+      [['TaskUnknown', 'pod-1', 'pod-10', 'pod-2']],
+    );
+    assert.deepEqual(bench.task?.metadata.finalizers, [FINALIZER]);
+    assert.equal(bench.task?.status?.phase, 'Running', 'a version that knows it can go on');
+  }
+  bench.hasLastResort = true;
+  bench.restart();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'cancelled' });
+  assert.deepEqual(bench.place.withdrawn.sort(), ['pod-1', 'pod-10', 'pod-2']);
+  assert.equal(bench.task, undefined);
+});
+
+test('of a task that nobody knows any more, what is known to be done is no reason to wait', async () => {
+  const bench = await Bench.open();
+  await bench.create('single');
+  await bench.turn();
+  bench.hasLastResort = true;
+  bench.isKnown = false;
+  bench.restart();
+  assert.deepEqual(await bench.turn(), { state: 'ended', outcome: 'failed' });
+  assert.deepEqual(bench.place.withdrawn, ['pod-2'], 'before the lock is given back');
+  const done = await Bench.open();
+  await done.create('sequential');
+  await done.turn();
+  for (const pod of ['pod-1', 'pod-2']) {
+    done.place.end(pod);
+    await settled();
+    await done.turn();
+  }
+  done.isKnown = false;
+  done.restart();
+  assert.deepEqual((await done.turn()).waitingFor?.[0]?.subjects, ['pod-10']);
 });
 
 test('deleted before it began, a task is simply gone', async () => {

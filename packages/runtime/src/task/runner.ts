@@ -3,6 +3,7 @@
  * says how things stand. Steps never write the status; the worker that calls `turn` is the only writer.
  */
 import type { Command, Progress } from '../command/command.ts';
+import type { Executor } from '../command/executor.ts';
 import type { OperationTurn } from '../operation/turn.ts';
 import type { Waiting } from '../plan/plan.ts';
 import type { Clock, Random } from '../ports/ports.ts';
@@ -26,6 +27,11 @@ export interface TaskRunnerOptions<T extends TaskResource, C extends Command> {
   readonly hold: TaskHold<T>;
   /** What a task asks for. Undefined: nobody knows, and the task fails. */
   definitionOf(task: T): TaskDefinition<T, C> | undefined;
+  /**
+   * Stops the steps of a task that nobody knows any more (of a newer version of us, of a verb that has another name now). Without
+   * it such a task keeps its lock while a member of it is not done: its steps may still run there.
+   */
+  lastResort?(task: T, member: TaskMember): Pick<Executor<C>, 'withdraw' | 'release'>;
   /** Something ended: take another turn soon. Put the key of the task's cluster into its queue. */
   wake(task: T): void;
   /** Each state that the server answered with: give it to the cache. */
@@ -86,6 +92,7 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
     for (let round = 0; round < MOST_ROUNDS; round++) {
       if (!task) return this.#vanished(ref.uid);
       const definition = this.#options.definitionOf(task);
+      if (!definition && this.#isOutOfReach(task)) return this.#outOfReach(task);
       const action = definition ? decideTask(this.#view(task, definition, context)) : this.#unknown(task);
       const result = await this.#do(task, definition, action, context.signal);
       if ('state' in result) return result;
@@ -109,7 +116,8 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
       isHeld: this.#options.hold.isOn(task),
       steps: this.#running.get(uidOf(task))?.collect() ?? new Map(),
       // Once it has begun to stop it goes through with it: what was stopped cannot simply go on.
-      mustYield: mustYield || this.#cancellations.has(uidOf(task)),
+      mustYield:
+        mustYield || this.#cancellations.has(uidOf(task)) || this.#running.get(uidOf(task))?.isStopped === true,
       width,
       attempts,
       onFailure,
@@ -123,6 +131,19 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
     if (isEnded(task.status)) return isHeld ? { do: 'let-go' } : { do: 'over', phase: 'Failed' };
     const message = 'there is no such task';
     return { do: 'finalize', phase: 'Failed', pods: task.status?.pods ?? {}, code: 'TASK_UNKNOWN', message };
+  }
+
+  /** Nobody can say that nothing of it goes on. Who takes the finalizer off by hand says it himself. */
+  #isOutOfReach(task: T): boolean {
+    return !this.#options.lastResort && this.#options.hold.isOn(task) && undoneOf(task).length > 0;
+  }
+
+  /** Not failed either: a version that knows it goes on with it. */
+  #outOfReach(task: T): TaskTurn {
+    const message =
+      `nobody here knows task ${task.metadata.name}, and its steps may still run: bring back the version that knows it, ` +
+      'or take its finalizer off when nothing of it runs any more';
+    return this.#wait({ reason: 'TaskUnknown', message, subjects: undoneOf(task).map(({ name }) => name) });
   }
 
   #do(
@@ -243,10 +264,9 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
     const uid = uidOf(task);
     const stop = async (stopping: AbortSignal) => {
       await this.#running.get(uid)?.stop(reason);
-      const undone = membersOf(task.status?.pods).filter(({ name }) => task.status?.pods?.[name]?.phase !== 'Done');
       await Promise.all(
-        undone.map(async (member) => {
-          await definition?.executor(task, member).withdraw?.(runIdOf(task, member.name), stopping);
+        undoneOf(task).map(async (member) => {
+          await this.#placeOf(task, definition, member)?.withdraw?.(runIdOf(task, member.name), stopping);
         }),
       );
     };
@@ -255,8 +275,12 @@ export class TaskRunner<T extends TaskResource, C extends Command = Command> imp
 
   async #release(task: T, definition: TaskDefinition<T, C> | undefined, signal: AbortSignal): Promise<void> {
     for (const member of membersOf(task.status?.pods)) {
-      await definition?.executor(task, member).release?.(runIdOf(task, member.name), signal);
+      await this.#placeOf(task, definition, member)?.release?.(runIdOf(task, member.name), signal);
     }
+  }
+
+  #placeOf(task: T, definition: TaskDefinition<T, C> | undefined, member: TaskMember) {
+    return definition ? definition.executor(task, member) : this.#options.lastResort?.(task, member);
   }
 
   #stopping(task: T): TaskTurn {
@@ -355,6 +379,11 @@ function runIdOf(task: TaskResource, member: string): string {
 
 function membersOf(pods: Pods = {}): readonly TaskMember[] {
   return Object.entries(pods).map(([name, { uid }]) => ({ name, uid }));
+}
+
+/** Whoever is not known to be done may be at it. */
+function undoneOf({ status }: TaskResource): readonly TaskMember[] {
+  return membersOf(status?.pods).filter(({ name }) => status?.pods?.[name]?.phase !== 'Done');
 }
 
 function stepOf({ status }: TaskResource): string {

@@ -33,6 +33,7 @@ export class RunningTask<C extends Command> {
   readonly held = new AsyncDisposableStack();
   hasBegun = false;
   #stopping: Promise<void> | undefined;
+  #isStopped = false;
 
   constructor(ports: { readonly clock: Clock; readonly random: Random }, name: string, wake: () => void) {
     this.#name = name;
@@ -49,7 +50,8 @@ export class RunningTask<C extends Command> {
       const judged = isStale && stales + 1 >= STALE_LIMIT ? tooStale(outcome.message) : outcome;
       const failures = outcome.status === 'done' ? 0 : attempt + stales;
       const notBefore = this.#clock.now() + backoffMs(failures, PAUSE, this.#random.next());
-      this.#steps.set(name, { attempt, stales: isStale ? stales + 1 : 0, notBefore, outcome: judged });
+      const isStaleStill = judged.status === 'stale'; // else the next attempt has as many tries
+      this.#steps.set(name, { attempt, stales: isStaleStill ? stales + 1 : 0, notBefore, outcome: judged });
     }
     return this.#steps;
   }
@@ -60,7 +62,7 @@ export class RunningTask<C extends Command> {
   }
 
   start(member: string, id: string, attempt: number, command: C, executor: Executor<C>): void {
-    if (this.#flights.has(member) || this.#stopping) return;
+    if (this.#flights.has(member) || this.#isStopped) return;
     this.#steps.set(member, { attempt, stales: this.#steps.get(member)?.stales ?? 0 });
     this.#flights.start(member, command, executor, { id, attempt });
   }
@@ -69,9 +71,18 @@ export class RunningTask<C extends Command> {
     return Object.fromEntries(this.#flights.inFlight().map(({ name, progress }) => [name, progress]));
   }
 
-  /** Aborts the steps, waits for them, lets go of what is held. Called again it waits for the same end. */
+  /** It was told to stop, and starts nothing any more. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Aborts the steps, waits for them, lets go of what is held. Called again it waits for the same end, or tries again if it failed. */
   stop(reason: CancelReason): Promise<void> {
-    this.#stopping ??= this.#stop(reason);
+    this.#isStopped = true;
+    this.#stopping ??= this.#stop(reason).catch((error: unknown) => {
+      this.#stopping = undefined;
+      throw error;
+    });
     return this.#stopping;
   }
 

@@ -59,7 +59,10 @@ export interface TaskDefinition<T extends TaskResource, C extends Command = Comm
   readonly attempts?: number;
   /** What a failed member means for those that wait. Default: `stop`. */
   readonly onFailure?: 'stop' | 'continue';
-  /** What the task holds while it runs, beside its steps: put it on the stack. It is let go when the task ends or is deleted. */
+  /**
+   * What the task holds while it runs, beside its steps: put it on the stack. It is let go when the task ends or is deleted, each
+   * thing once: what that throws is told, and the next turn goes on with the end.
+   */
   begin?(task: T, held: AsyncDisposableStack, signal: AbortSignal): Promise<void> | void;
 }
 
