@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliErrors } from '@reeve/cli';
-import { builtinKinds, embeddedErrors } from '@reeve/embedded';
+import { accessServed, builtinKinds, embeddedErrors } from '@reeve/embedded';
 import { kubeErrors } from '@reeve/kube';
 import { redisErrors } from '@reeve/redis';
 import { type ErrorCatalog, runtimeErrors } from '@reeve/runtime';
@@ -56,7 +56,7 @@ export const declaredCodes: readonly string[] = sections.flatMap(({ catalog }) =
 /** A page under docs/ and what it must say. */
 const pages: readonly { readonly path: string; make(): string }[] = [
   { path: 'docs/errors.md', make: () => errorsPage(sections) },
-  { path: 'docs/served.md', make: () => servedPage(builtinKinds) },
+  { path: 'docs/served.md', make: () => servedPage(builtinKinds, accessServed) },
 ];
 
 export function checkDocs(): readonly string[] {

@@ -100,7 +100,7 @@ export const expressionCases: readonly Case[] = [
     [{ when: '2022-05-06T07:08:09Z' }, 422],
   ]),
   aCase('spans of time', 'self.span <= duration("1h")', [[{ span: '30m' }], [{ span: '2h' }, 422]]),
-  aCase('int or string', 'type(self.either) == int ? self.either < 5 : self.either.endsWith("%")', [
+  aCase('int or string in an expression', 'type(self.either) == int ? self.either < 5 : self.either.endsWith("%")', [
     [{ either: 1 }],
     [{ either: '5%' }],
     [{ either: 9 }, 422],

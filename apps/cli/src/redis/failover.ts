@@ -23,7 +23,10 @@ export const failoverVerb = defineOperationVerb({
   options: {
     node: { type: 'text', value: 'NODE', help: 'The replica to promote, or the primary to leave.' },
     spread: { type: 'flag', help: 'Spread the primaries over hosts and zones (see --spread-by).' },
-    force: { type: 'flag', help: 'The primary is dead and a majority of primaries is there to vote.' },
+    force: {
+      type: 'flag',
+      help: 'Danger: the primary is dead and a majority of primaries is there to vote. What it took last may be gone.',
+    },
     takeover: {
       type: 'flag',
       help: 'Danger: the majority is lost; promote without votes. What the old primary took last may be gone.',

@@ -22,7 +22,7 @@ import { type AuthorizeNow, rbacAuthorization } from './rbac.ts';
 import { reviewed, reviewKinds } from './reviews.ts';
 import { Roles } from './roles.ts';
 import { type StaticToken, staticTokenLookup } from './static-tokens.ts';
-import { issueToken, readTokenRequest } from './token-request.ts';
+import { issueToken, readTokenRequest, tokenRequests } from './token-request.ts';
 
 export interface AccessOptions {
   readonly store: Store;
@@ -91,8 +91,8 @@ export class AccessControl implements Disposable {
   /** Answers what is asked, not stored. Undefined: an ordinary request. */
   answer({ attributes, served, body }: AccessCall): Outcome | undefined {
     const { clock, random, store } = this.#options;
-    const { verb, group, resource, subresource } = attributes;
-    if (group === '' && resource === 'serviceaccounts' && subresource === 'token') {
+    const { verb, subresource } = attributes;
+    if (isTokenRequest(attributes)) {
       if (verb !== 'create') throw methodNotAllowed();
       const ports = { store, tokens: this.#tokens, now: () => clock.now(), id: () => uuid({ random }) };
       return created(issueToken(ports, readTokenRequest(body), attributes));
@@ -114,6 +114,9 @@ export class AccessControl implements Disposable {
     this.#roles[Symbol.dispose]();
   }
 }
+
+const isTokenRequest = ({ group, resource, subresource }: Attributes): boolean =>
+  group === tokenRequests.group && resource === tokenRequests.resource && subresource === tokenRequests.subresource;
 
 const created = ({ kind, apiVersion, metadata, ...rest }: Draft): Outcome => ({
   code: 201,

@@ -18,7 +18,13 @@ interface Wanted {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-const EXTRA_PREFIX = 'impersonate-extra-';
+/** `extra` is followed by the key. */
+export const impersonationHeaders = {
+  user: 'impersonate-user',
+  uid: 'impersonate-uid',
+  group: 'impersonate-group',
+  extra: 'impersonate-extra-',
+} as const;
 const AUTHENTICATION = 'authentication.k8s.io';
 const NODE_PREFIX = 'system:node:';
 /** From so many values on, the right to all of them is asked for first. */
@@ -46,15 +52,15 @@ function readWanted(headers: Headers): Wanted | undefined {
   const extra = new Map<string, readonly string[]>();
   let hasExtra = false;
   for (const [header, value] of Object.entries(headers)) {
-    if (!header.startsWith(EXTRA_PREFIX)) continue;
+    if (!header.startsWith(impersonationHeaders.extra)) continue;
     hasExtra = true;
-    const key = unescaped(header.slice(EXTRA_PREFIX.length));
+    const key = unescaped(header.slice(impersonationHeaders.extra.length));
     const values = [...(extra.get(key) ?? []), ...all(value)];
     if (values.length > 0) extra.set(key, values);
   }
-  const name = all(headers['impersonate-user'])[0] ?? '';
-  const uid = all(headers['impersonate-uid'])[0] ?? '';
-  const groups = all(headers['impersonate-group']);
+  const name = all(headers[impersonationHeaders.user])[0] ?? '';
+  const uid = all(headers[impersonationHeaders.uid])[0] ?? '';
+  const groups = all(headers[impersonationHeaders.group]);
   const wanted = { name, uid, groups, extra };
   if (name !== '') return wanted;
   if (uid === '' && groups.length === 0 && !hasExtra) return undefined;
@@ -81,7 +87,15 @@ function goText({ name, uid, groups, extra }: Wanted): string {
   return `&user.DefaultInfo{Name:${goQuote(name)}, UID:${goQuote(uid)}, Groups:${shown}, Extra:${extras}}`;
 }
 
-type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy';
+/** In the order in which they are tried. */
+export const impersonationModes = [
+  'associated-node',
+  'arbitrary-node',
+  'serviceaccount',
+  'user-info',
+  'legacy',
+] as const;
+type Mode = (typeof impersonationModes)[number];
 
 function modesFor(wanted: Wanted, requestor: User): readonly Mode[] {
   const isNameOnly = wanted.uid === '' && wanted.groups.length === 0 && wanted.extra.size === 0;

@@ -18,6 +18,9 @@ export interface IssuePorts {
   id(): string;
 }
 
+/** Of which resource tokens are asked for, and where. */
+export const tokenRequests = { group: '', resource: 'serviceaccounts', subresource: 'token' } as const;
+
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 const SHORTEST = 600;
 const LONGEST = 2 ** 32;
@@ -55,7 +58,7 @@ export function issueToken(ports: IssuePorts, asked: JsonObject, { namespace, na
     const detail = 'must match the service account name if specified';
     throw invalidObject(KIND, name, [invalid('metadata.name', textOf(given.name), detail)]);
   }
-  const account = found(ports, 'serviceaccounts', namespace, name);
+  const account = found(ports, tokenRequests.resource, namespace, name);
   const uid = textOf(account.metadata.uid);
   if (textOf(given.uid) !== '' && given.uid !== uid) {
     const why = `the UID in the token request (${textOf(given.uid)}) does not match the UID of the service account (${uid})`;

@@ -7,7 +7,7 @@ import { failed } from './command.ts';
 /**
  * The one handler of a command type. It re-reads the command's evidence live, answers `stale` when that no longer
  * holds, and can tell that the command is already done (then it answers `done` and changes nothing).
- * What takes longer than a few seconds returns a handle.
+ * What takes longer than a few seconds returns a handle, or waits up to a limit and no longer than the signal lets it.
  */
 export interface Handler<C extends Command, Context> {
   readonly type: C['type'];

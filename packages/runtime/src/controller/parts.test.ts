@@ -191,3 +191,52 @@ test('status loops: what comes while a status is written is kept, and only our o
   quiet.take(event(9));
   assert.equal(told.at(-1), '9', 'a write that failed hides nothing');
 });
+
+const election = { namespace: 'ns', name: 'test', identity: 'one' };
+
+/** A controller with something that lives as long as a term. */
+function withCompanion(order: string[], end: () => Promise<void>): Controller<Thing> {
+  class Accompanied extends Controller<Thing> {
+    override setUp(parts: Parts): void {
+      const own = parts.reflect(things, { route: () => queue });
+      const queue = parts.queue('things');
+      parts.work({ of: own, queues: [queue], reconcile: async () => void order.push('worked') });
+      parts.duringTerm(({ term, queues }) => {
+        order.push(`begun ${term.token} ${Object.keys(queues).join()}`);
+        return { [Symbol.asyncDispose]: end };
+      });
+    }
+  }
+  return new Accompanied({ name: 'accompanied' });
+}
+
+test('what lives as long as a term is made before its work, and waited for before the lease is given back', async () => {
+  const order: string[] = [];
+  const it = start(
+    [
+      withCompanion(order, async () => {
+        await it.clock.sleep(3_000);
+        order.push('ended');
+      }),
+    ],
+    { election },
+  );
+  it.api.put('things', 'a', {});
+  await it.advance(1_000);
+  it.api.answering = (what) => {
+    const lease = it.api.object('leases', 'ns/test', 'coordination.k8s.io') as
+      | { spec?: { holderIdentity?: string } }
+      | undefined;
+    if (what.includes('leases') && lease?.spec?.holderIdentity === '') order.push('given back');
+  };
+  await it.end();
+  assert.deepEqual(order, ['begun 1/one things', 'worked', 'ended', 'given back']);
+});
+
+test('what does not end with its term is named, and the lease is left to expire', async () => {
+  const it = start([withCompanion([], () => new Promise(() => undefined))], { election, stopMs: 5_000 });
+  await it.advance(1_000);
+  it.stop.abort();
+  await it.advance(6_000);
+  await assert.rejects(it.running, /work does not end although it was cancelled: accompanied/);
+});

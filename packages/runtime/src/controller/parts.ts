@@ -5,7 +5,9 @@ import type { CacheScope } from '../cache/scope.ts';
 import type { Api, Kind } from '../client/api.ts';
 import type { Command } from '../command/command.ts';
 import { ReeveError } from '../errors/errors.ts';
+import type { Term } from '../lease/term.ts';
 import type { QueueOptions } from '../queue/options.ts';
+import type { WorkQueue } from '../queue/queue.ts';
 import type { Verdict } from '../queue/verdict.ts';
 import type { Route } from '../reflector/route.ts';
 import type { DeepReadonly, ResourceEvent } from '../resource/resource.ts';
@@ -86,6 +88,17 @@ export interface ObserveOptions<T extends KubeObject, O> {
   update?(observation: O, object: DeepReadonly<Stored<T>>, api: Api, signal: AbortSignal): Promise<void>;
 }
 
+/** What is given to something that lives as long as a term. */
+export interface TermContext {
+  /** Its writes belong to the term. */
+  readonly api: Api;
+  readonly term: Term;
+  readonly queues: Readonly<Record<string, WorkQueue>>;
+}
+
+/** Makes it; disposing of it ends, and waits for, all that it has under way. */
+export type Companion = (context: TermContext) => AsyncDisposable;
+
 /** With type parameters forgotten, for lists of all kinds of them. */
 export type AnyReflection = Reflection<KubeObject>;
 export type AnyWork = WorkOptions<KubeObject>;
@@ -119,6 +132,7 @@ export class Parts {
   readonly reflections: ReflectionHandle<KubeObject>[] = [];
   readonly works: AnyWork[] = [];
   readonly observers: AnyObserve[] = [];
+  readonly companions: Companion[] = [];
 
   /** A queue for keys. Several or none are fine. */
   queue(name: string, options: Omit<QueueOptions, 'name' | 'metrics'> = {}): string {
@@ -167,6 +181,14 @@ export class Parts {
   observe<T extends KubeObject, O>(options: ObserveOptions<T, O>): void {
     if (this.observers.some(({ of }) => of === (options.of as unknown))) throw wrong('one observer per resource');
     this.observers.push(options as unknown as AnyObserve);
+  }
+
+  /**
+   * Something with long work of its own, beside workers: a `TaskRunner`. Made anew in each term, before anything works; disposed of
+   * when all workers have ended. The lease is given back after that.
+   */
+  duringTerm(companion: Companion): void {
+    this.companions.push(companion);
   }
 }
 

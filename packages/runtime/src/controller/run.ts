@@ -1,5 +1,7 @@
 /** A controller in one term: everything that its set-up describes, made anew, started, and stopped with the term. */
 import type { KubeObject, Stored } from '@reeve/kube';
+import { asReeveError } from '../errors/errors.ts';
+import { orAborted } from '../ports/deadline.ts';
 import { WorkQueue } from '../queue/queue.ts';
 import type { ResourceEvent } from '../resource/resource.ts';
 import type { Runnable } from './controller.ts';
@@ -25,6 +27,7 @@ export class ControllerRun {
   readonly #queues: Record<string, WorkQueue> = {};
   readonly #kinds = new Map<AnyReflection, KindRun>();
   readonly #works: readonly WorkRun[];
+  readonly #companions: readonly AsyncDisposable[];
   readonly #endings: (() => void)[] = [];
   readonly #intake = new AbortController();
   #starting: Promise<void> = Promise.resolve();
@@ -65,6 +68,8 @@ export class ControllerRun {
       this.#endings.push(metrics.watch({ controller: name, most: run.most, active }));
       return run;
     });
+    const { api, term } = environment;
+    this.#companions = parts.companions.map((make) => make({ api, term, queues: this.#queues }));
   }
 
   /** Events flow at once; workers begin when all that they may ask for is there. */
@@ -85,8 +90,23 @@ export class ControllerRun {
       ...this.#works.map((work) => work.stop(reason, patience)),
       ...[...this.#kinds.values()].map((kind) => kind.stop(patience)),
     ]);
+    if (!(await this.#endCompanions(patience))) stuck.push([this.name]);
     await Promise.all(Object.values(this.#queues).map((queue) => queue.close({ signal: patience })));
     return [...new Set(stuck.flat())];
+  }
+
+  /** False if they do not end. */
+  async #endCompanions(patience: AbortSignal): Promise<boolean> {
+    if (this.#companions.length === 0) return true;
+    const ended = Promise.all(this.#companions.map((companion) => companion[Symbol.asyncDispose]()));
+    try {
+      await orAborted(ended, patience);
+      return true;
+    } catch (error) {
+      const { message } = asReeveError(error);
+      this.#environment.log('what lives as long as a term does not end', { controller: this.name, message });
+      return false;
+    }
   }
 
   async #work(): Promise<void> {

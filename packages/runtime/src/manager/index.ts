@@ -22,6 +22,7 @@ export type { Log } from '../controller/environment.ts';
 export { HotLoop, type HotLoopOptions } from '../controller/hot-loop.ts';
 export type {
   Absent,
+  Companion,
   FinalizerOptions,
   Mapping,
   ObserveOptions,
@@ -29,6 +30,7 @@ export type {
   Reflection,
   ReflectionOptions,
   ReflectionScope,
+  TermContext,
   WorkOptions,
 } from '../controller/parts.ts';
 export type { PlanOptions, Turn } from '../controller/plan-worker.ts';
