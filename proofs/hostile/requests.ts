@@ -245,6 +245,33 @@ const hostile: readonly Make[] = [
       ),
       [400, 422],
     ),
+  (random) =>
+    widget(
+      'a number that no double holds, where nothing bounds it',
+      random,
+      `{"free":${pick(random, '1e999', '-1e999')}}`,
+      [400],
+    ),
+  (random) => {
+    const size = pick(random, '1.5', '9223372036854775808', '-9223372036854775809', '1e999');
+    const keyword = pick(random, 'maxLength', 'minLength', 'maxItems', 'maxProperties');
+    const schema = `{"type":"object","properties":{"a":{"type":"string","${keyword}":${size}}}}`;
+    const versions = `[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":${schema}}}]`;
+    const names = '{"plural":"sizes","kind":"Size"}';
+    return post(
+      'a definition with a size that is no int64',
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      `{"metadata":{"name":"sizes.hostile.reeve.dev"},"spec":{"group":"hostile.reeve.dev","scope":"Namespaced","names":${names},"versions":${versions}}}`,
+      [400],
+    );
+  },
+  (random) => ({
+    what: 'a grace that is no int64',
+    method: 'DELETE',
+    path: `${MAPS}/${name(random)}`,
+    body: `{"gracePeriodSeconds":${pick(random, '1.5', '9223372036854775808', '1e999')}}`,
+    right: [400],
+  }),
 ];
 
 /** Each costs a server that is not careful seconds or gigabytes: one in a thousand. */

@@ -2,7 +2,7 @@
  * Users, tokens and roles of a server, out of its own store. Give it to an ApiServer as `access`, and call `install` once
  * the server is open: it makes what every cluster has, and keeps roles of roles and the accounts of namespaces current.
  */
-import type { Clock, Random, Transport } from '@reeve/kube';
+import { type Clock, type Random, stringifyJson, type Transport } from '@reeve/kube';
 import type { Draft } from '../object/draft.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { timeText } from '../format/time.ts';
@@ -120,6 +120,6 @@ const isTokenRequest = ({ group, resource, subresource }: Attributes): boolean =
 
 const created = ({ kind, apiVersion, metadata, ...rest }: Draft): Outcome => ({
   code: 201,
-  text: JSON.stringify({ kind, apiVersion, metadata, ...rest }),
+  text: stringifyJson({ kind, apiVersion, metadata, ...rest }),
   warnings: [],
 });

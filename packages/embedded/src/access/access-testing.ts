@@ -1,5 +1,6 @@
 /** A server with access control for tests. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { stringifyJson } from '@reeve/kube';
 import { memoryJournal } from '../store/journal.ts';
 import { Store } from '../store/store.ts';
 import { ApiServer } from '../server/server.ts';
@@ -67,7 +68,7 @@ export async function openAccess(options: Partial<AccessOptions> = {}) {
         'content-type': 'application/json',
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: stringifyJson(body) }),
     });
     const chunks: Uint8Array[] = [];
     if (response.body instanceof Uint8Array) chunks.push(response.body);

@@ -123,3 +123,35 @@ test('every namespace has its default account, also one that comes later', async
   for (let turn = 0; turn < 100 && (await found()) !== 200; turn++);
   assert.equal(await found(), 200);
 });
+
+test('questions with integers that no double holds are answered', async () => {
+  const { as, errors } = await world();
+  const most = 9223372036854775807n;
+  const self = await as('root', 'POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {
+    metadata: { generation: most },
+  });
+  assert.equal(self.status, 201);
+  const may = { spec: { resourceAttributes: pods, extra: most } };
+  const mine = await as('root', 'POST', `${AUTHORIZATION}/selfsubjectaccessreviews`, may);
+  assert.deepEqual([mine.status, mine.json.status.allowed], [201, true]);
+  const path = '/api/v1/namespaces/default/serviceaccounts/default/token';
+  const token = await as('root', 'POST', path, { metadata: { generation: most }, spec: { audiences: ['a'] } });
+  assert.equal(token.status, 201);
+  const long = await as('root', 'POST', path, { spec: { expirationSeconds: most } });
+  assert.deepEqual(
+    [long.status, long.json.message],
+    [
+      422,
+      'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 9223372036854775807: may not specify a duration larger than 2^32 seconds',
+    ],
+  );
+  const odd = await as('root', 'POST', path, { spec: { expirationSeconds: 600.5 } });
+  assert.deepEqual(
+    [odd.status, odd.json.message],
+    [
+      400,
+      'TokenRequest in version "v1" cannot be handled as a TokenRequest: json: cannot unmarshal number 600.5 into Go struct field TokenRequestSpec.spec.expirationSeconds of type int64',
+    ],
+  );
+  assert.deepEqual(errors, []);
+});

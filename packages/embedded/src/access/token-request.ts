@@ -1,10 +1,12 @@
 /** `serviceaccounts/token`: a token for an account, bound to a pod, a secret or a node if so wished. */
-import { type Draft, isObject, type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { type Draft, integerOf, isObject, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { timeText } from '../format/time.ts';
 import { parseText } from '../rest/decode.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, conflict, invalidObject, notFound } from '../status/refusal.ts';
+import { badRequest, conflict, invalidObject, notFound, undecodable } from '../status/refusal.ts';
 import type { Store } from '../store/store.ts';
+import { tokenRequestType } from '../types/builtin.ts';
+import { fitOf } from '../types/fit.ts';
 import type { Attributes } from './access.ts';
 import { objectAt, type Ref, tokenClaims, type TokenIssuer } from './bound-token.ts';
 import { signToken } from './jwt.ts';
@@ -45,6 +47,8 @@ export function readTokenRequest(body: string): JsonObject {
     const why = `converting (${number}.${kind}) to (authentication.TokenRequest): unknown conversion`;
     throw badRequest(`${kind} in version ${JSON.stringify(number)} cannot be handled as a TokenRequest: ${why}`);
   }
+  const { problem } = fitOf(value, tokenRequestType);
+  if (problem !== undefined) throw undecodable(KIND.kind, 'v1', problem);
   return value;
 }
 
@@ -83,14 +87,12 @@ export function issueToken(ports: IssuePorts, asked: JsonObject, { namespace, na
 
 function lifetimeOf({ expirationSeconds }: JsonObject): number {
   if (expirationSeconds === undefined || expirationSeconds === null) return DEFAULT;
-  const seconds = numberOf(expirationSeconds);
-  if (seconds === undefined || !Number.isInteger(seconds))
-    throw badRequest('spec.expirationSeconds is no whole number');
+  const seconds = integerOf(expirationSeconds) ?? 0;
   const refuse = (detail: string): Error =>
     invalidObject(KIND, '', [invalid('spec.expirationSeconds', seconds, detail)]);
   if (seconds < SHORTEST) throw refuse('may not specify a duration less than 10 minutes');
   if (seconds > LONGEST) throw refuse('may not specify a duration larger than 2^32 seconds');
-  return seconds;
+  return Number(seconds);
 }
 
 function boundTo(ports: IssuePorts, wanted: unknown, namespace: string, account: string): Bound {

@@ -34,6 +34,12 @@ export const embeddedErrors = {
     meaning: 'The store could not write, so it writes no more. Everything it acknowledged before is kept.',
     remedy: 'The message has the cause (a full disk, most often). Mend it and start the server again.',
   },
+  EMBEDDED_DEFINITION: {
+    meaning:
+      'A CustomResourceDefinition in the store cannot be made a kind. That kind is not served; its objects are kept.',
+    remedy:
+      'This is a bug: report it with the definition. Change the definition, or delete it, to go on without the kind.',
+  },
   EMBEDDED_SERVICE_RANGE: {
     meaning: 'The range that services are to get their addresses from is no IPv4 network, or none of a usable size.',
     remedy: 'Give one like 10.96.0.0/16, with nothing after the network’s own bits.',

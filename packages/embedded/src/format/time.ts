@@ -155,3 +155,9 @@ function zoneOffset(ms: number, zone: string): number | undefined {
 
 /** Milliseconds since 1970 as they stand in objects: whole seconds, no parts of them. */
 export const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** So many seconds later, as Go counts: in nanoseconds of 64 bits, which begin anew after 292 years. */
+export function secondsLater(ms: number, seconds: number | bigint): number {
+  const nanos = BigInt.asIntN(64, BigInt(seconds) * SECOND);
+  return ms + Math.floor(Number(nanos) / 1e6);
+}

@@ -1,5 +1,5 @@
 /** The built-in kinds that are served, as a table. docs/served.md is made from it. */
-import { type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { type JsonObject, integerOf, objectOf, textOf, textsOf } from '../object/draft.ts';
 import { dnsLabel } from '../object/names.ts';
 import { allocateService } from '../services/allocate.ts';
 import { heldBy } from '../services/service.ts';
@@ -139,7 +139,7 @@ const core: readonly Kind[] = [
       const spec = objectOf(pod.spec);
       const phase = textOf(objectOf(pod.status).phase);
       if (textOf(spec.nodeName) === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
-      const period = wanted ?? numberOf(spec.terminationGracePeriodSeconds) ?? 0;
+      const period = wanted ?? integerOf(spec.terminationGracePeriodSeconds) ?? 0;
       return period < 0 ? 1 : period;
     },
   }),

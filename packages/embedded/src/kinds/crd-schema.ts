@@ -15,32 +15,37 @@ const VALUES = ['default', 'enum', 'example'];
 /** These hold a schema or something else, so that the table of types knows nothing of what is in them. */
 const SCHEMAS = ['items', 'additionalProperties', 'additionalItems'];
 
+/** Where the schema of a version stands: names of fields, as Go's decoder tells them. */
+const ROOT = 'spec.versions.schema.openAPIV3Schema';
+
 /** Gives schemas of all depths the form that the table of types gives to the others; throws for what is none. */
-export function readSchema(schema: JsonObject): void {
+export function readSchema(schema: JsonObject, at = ROOT): void {
   for (const [name, value] of Object.entries(schema)) {
+    const here = `${at}.${name}`;
     if (VALUES.includes(name)) continue;
-    if (SCHEMAS.includes(name)) setField(schema, name, schemaOr(value, name));
-    else if (name === 'not') readEach([value]);
-    else if (isObject(value)) readEach(Object.values(value));
-    else if (Array.isArray(value)) readEach(value);
+    if (SCHEMAS.includes(name)) setField(schema, name, schemaOr(value, name, here));
+    else if (name === 'not') readEach([value], here);
+    else if (isObject(value)) readEach(Object.values(value), here);
+    else if (Array.isArray(value)) readEach(value, here);
   }
 }
 
-const readEach = (schemas: readonly Json[]): void => schemas.filter(isObject).forEach(readSchema);
+const readEach = (schemas: readonly Json[], at: string): void =>
+  schemas.filter(isObject).forEach((schema) => readSchema(schema, at));
 
-function schemaOr(value: Json, name: string): Json | undefined {
+function schemaOr(value: Json, name: string, at: string): Json | undefined {
   if (value === null) return undefined;
-  if (isObject(value)) return shapedSchema(value);
-  if (name === 'items' && Array.isArray(value)) return value.map((one) => shapedSchema(objectOf(one)));
+  if (isObject(value)) return shapedSchema(value, at);
+  if (name === 'items' && Array.isArray(value)) return value.map((one) => shapedSchema(objectOf(one), at));
   if (name !== 'items' && typeof value === 'boolean') return value;
   throw undecodable('CustomResourceDefinition', 'v1', `json: ${name} must be a schema`);
 }
 
-function shapedSchema(schema: JsonObject): JsonObject {
-  const { problem } = fitOf(schema, jsonSchemaProps);
+function shapedSchema(schema: JsonObject, at: string): JsonObject {
+  const { problem } = fitOf(schema, jsonSchemaProps, at);
   if (problem !== undefined) throw undecodable('CustomResourceDefinition', 'v1', problem);
   const shaped = shapedMap(schema, jsonSchemaProps);
-  readSchema(shaped);
+  readSchema(shaped, at);
   return shaped;
 }
 

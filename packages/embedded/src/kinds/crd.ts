@@ -63,7 +63,8 @@ function defaultDefinition(crd: Draft): void {
   fillText(names, { singular: textOf(names.kind).toLowerCase() });
   if (textOf(names.kind) !== '') fillText(names, { listKind: `${textOf(names.kind)}List` });
   fill(spec, { conversion: { strategy: 'None' } });
-  for (const version of versionsOf(crd)) maybe(objectOf(version.schema), 'openAPIV3Schema').forEach(readSchema);
+  for (const version of versionsOf(crd))
+    maybe(objectOf(version.schema), 'openAPIV3Schema').forEach((schema) => readSchema(schema));
   if (spec.preserveUnknownFields === false) delete spec.preserveUnknownFields;
 }
 

@@ -129,7 +129,7 @@ export interface Kind {
   /** What is odd about it, but not wrong. */
   warn?(object: Draft, old: Draft | undefined): readonly string[];
   /** Seconds of grace for a deletion; undefined: this kind is not deleted gracefully. */
-  grace?(object: Draft, wanted: number | undefined): number | undefined;
+  grace?(object: Draft, wanted: number | bigint | undefined): number | bigint | undefined;
   /** Told to whoever deletes without saying what shall become of dependents. */
   readonly warnDelete?: string;
   /** Why an object may not be deleted at all. */

@@ -15,6 +15,9 @@ export const textsOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+/** The same for what may be an int64 beyond what a double holds. */
+export const integerOf = (value: unknown): number | bigint | undefined =>
+  typeof value === 'bigint' ? value : numberOf(value);
 
 /** Sets a field, or takes it away: absent fields are absent, not undefined. */
 export function setField(object: JsonObject, field: string, value: Json | undefined): void {

@@ -1,8 +1,9 @@
 /** What all objects share: metadata read, checked and kept from changing. */
+import { isInteger } from '../format/integer.ts';
 import { forbidden, type FieldError, invalid, required, tooLong } from '../status/field-error.ts';
 import { badRequest } from '../status/refusal.ts';
 import { dnsLabel, labelValueProblems, type NameRule, qualifiedName } from './names.ts';
-import { isObject, isSame, type JsonObject, numberOf, objectOf, textOf, textsOf } from './draft.ts';
+import { integerOf, isObject, isSame, type JsonObject, objectOf, textOf, textsOf } from './draft.ts';
 import { ownerAsShown } from './owners.ts';
 
 const MOST_ANNOTATIONS = 256 * 1024;
@@ -70,7 +71,10 @@ export function readMetadata(value: unknown, { kind, version }: Owner, unknown: 
 function wrongPart(value: unknown, shape: Shape, field: string): [string, string, string] {
   const parts = partsOf(value, shape);
   const wrong = parts?.find((one) => (shape === 'objects' ? !isObject(one) : typeof one !== 'string'));
-  if (wrong === undefined) return [goKind(value), field, goTypes[shape]];
+  if (wrong === undefined) {
+    const kind = goKind(value);
+    return [shape === 'number' && kind === 'number' ? `number ${String(value)}` : kind, field, goTypes[shape]];
+  }
   return [goKind(wrong), field, shape === 'objects' ? 'v1.OwnerReference' : 'string'];
 }
 
@@ -95,7 +99,7 @@ function hasShape(value: unknown, shape: Shape): boolean {
     case 'string':
       return typeof value === 'string';
     case 'number':
-      return Number.isInteger(value);
+      return isInteger(value, 'int64');
     case 'map':
       return isObject(value) && Object.values(value).every((one) => typeof one === 'string' || one === null);
     case 'strings':
@@ -233,7 +237,7 @@ export function validateMetadataUpdate(metadata: JsonObject, old: JsonObject): r
     if (!isSame(metadata[field], old[field]))
       errors.push(invalid(`metadata.${field}`, metadata[field] ?? null, IMMUTABLE));
   }
-  if (numberOf(metadata.deletionGracePeriodSeconds) !== numberOf(old.deletionGracePeriodSeconds)) {
+  if (integerOf(metadata.deletionGracePeriodSeconds) !== integerOf(old.deletionGracePeriodSeconds)) {
     const value = metadata.deletionGracePeriodSeconds ?? null;
     errors.push(invalid('metadata.deletionGracePeriodSeconds', value, IMMUTABLE));
   }

@@ -92,6 +92,54 @@ test('what shall become of dependents is written down for the garbage collector'
   assert.equal((query.json as Status).status, 'Success');
 });
 
+test('grace is any int64, and its end is counted as the real server counts', async () => {
+  const { request, errors } = await openServer();
+  const path = '/api/v1/namespaces/default/pods';
+  const pod = (name: string, seconds: string) =>
+    `{"metadata":{"name":"${name}"},"spec":{"nodeName":"n","terminationGracePeriodSeconds":${seconds},"containers":[{"name":"c","image":"i"}]}}`;
+  // Nanoseconds of 64 bits: too many of them begin anew. So does the real server.
+  const ends = [
+    // Of the first, a part of a second is lost in the time that is kept.
+    ['9007199254740991', '2172-02-20T23:53:37Z', '2026-01-01T00:00:04Z'],
+    ['9223372036854775807', '2025-12-31T23:59:59Z', '2026-01-01T00:00:05Z'],
+    ['9223372036', '2318-04-12T23:47:16Z', '2026-01-01T00:00:05Z'],
+  ] as const;
+  for (const [seconds, end, sooner] of ends) {
+    for (const isOwn of [false, true]) {
+      await request('POST', path, pod('p', isOwn ? seconds : '30'));
+      const marked = await request('DELETE', `${path}/p`, isOwn ? undefined : `{"gracePeriodSeconds":${seconds}}`);
+      assert.equal(marked.status, 200, marked.text);
+      assert.match(marked.text, new RegExp(`"deletionGracePeriodSeconds":${seconds}[,}]`));
+      assert.equal(marked.json.metadata.deletionTimestamp, end);
+      const same = await request('DELETE', `${path}/p?gracePeriodSeconds=${seconds}`);
+      assert.deepEqual([same.status, same.json.metadata.deletionTimestamp], [200, end], same.text);
+      const shorter = await request('DELETE', `${path}/p`, { gracePeriodSeconds: 5 });
+      assert.equal(shorter.json.metadata.deletionTimestamp, sooner, shorter.text);
+      assert.equal((await request('DELETE', `${path}/p?gracePeriodSeconds=0`)).status, 200);
+      assert.equal((await request('GET', `${path}/p`)).status, 404);
+    }
+  }
+  assert.deepEqual(errors, []);
+});
+
+test('grace that is no int64 is refused', async () => {
+  const { request } = await openServer();
+  const path = '/api/v1/namespaces/default/configmaps/a';
+  const refusal = async (query: string, body?: string) => {
+    const { status, json } = await request('DELETE', path + query, body);
+    return `${status} ${json.message}`;
+  };
+  const wrong = (number: string) =>
+    `400 json: cannot unmarshal number ${number} into Go struct field DeleteOptions.gracePeriodSeconds of type int64`;
+  for (const number of ['1.5', '9223372036854775808']) {
+    assert.equal(await refusal('', `{"gracePeriodSeconds":${number}}`), wrong(number));
+  }
+  const parsing = (number: string, why: string) => `400 strconv.ParseInt: parsing "${number}": ${why}`;
+  assert.equal(await refusal('?gracePeriodSeconds=1.5'), parsing('1.5', 'invalid syntax'));
+  const large = '9223372036854775808';
+  assert.equal(await refusal(`?gracePeriodSeconds=${large}`), parsing(large, 'value out of range'));
+});
+
 test('a pod on a node gets its grace, which can only be shortened', async () => {
   const { of, clock, store } = await openServer();
   await of(pods).create({ metadata: { name: 'p' }, spec: { ...podSpec, nodeName: 'n' } });

@@ -3,6 +3,7 @@ import {
   at,
   bodyOf,
   type Draft,
+  integerOf,
   isObject,
   isSame,
   type JsonObject,
@@ -11,7 +12,8 @@ import {
   textOf,
   textsOf,
 } from '../object/draft.ts';
-import { timeText } from '../format/time.ts';
+import { isInteger } from '../format/integer.ts';
+import { secondsLater, timeText } from '../format/time.ts';
 import { type FieldError, invalid, notSupported } from '../status/field-error.ts';
 import { badRequest, conflict, forbiddenRequest, invalidOptions, notFound } from '../status/refusal.ts';
 import type { Decision } from '../store/store.ts';
@@ -23,7 +25,7 @@ export interface DeleteOptions {
   readonly propagation: 'Foreground' | 'Background' | 'Orphan' | undefined;
   /** The old way to say the same. */
   readonly orphanDependents: boolean | undefined;
-  readonly graceSeconds: number | undefined;
+  readonly graceSeconds: number | bigint | undefined;
   readonly uid: string | undefined;
   readonly resourceVersion: string | undefined;
   readonly dryRun: boolean;
@@ -52,7 +54,7 @@ export function readDeleteOptions(text: string, query: URLSearchParams): DeleteO
   return {
     propagation: propagation as DeleteOptions['propagation'],
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
-    graceSeconds: numberOf(given.gracePeriodSeconds),
+    graceSeconds: integerOf(given.gracePeriodSeconds),
     uid: textOf(preconditions.uid) || undefined,
     resourceVersion: textOf(preconditions.resourceVersion) || undefined,
     dryRun: dryRun.length > 0,
@@ -86,10 +88,31 @@ const TYPES: Readonly<Record<string, string>> = {
 
 function refuseOtherType(value: unknown, field: string, type: string): void {
   if (value === undefined || value === null) return;
-  const found = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-  const wanted = { int64: 'number', bool: 'bool', '[]string': 'array', 'v1.Preconditions': 'object' }[type] ?? 'string';
-  if (found === wanted) return;
+  const sort = sortOf(value);
+  if (type === 'int64') {
+    if (isInteger(value, type)) return;
+  } else if (sort === (SORTS[type] ?? 'string')) return;
+  // A number that does not fit a number is shown.
+  const found = type === 'int64' && sort === 'number' ? `number ${String(value)}` : sort;
   throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`);
+}
+
+/** Not named: texts. */
+const SORTS: Readonly<Record<string, string>> = { bool: 'bool', '[]string': 'array', 'v1.Preconditions': 'object' };
+
+function sortOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
+}
+
+/** As Go reads a number of 64 bits. */
+function parseInteger(text: string): number | bigint {
+  const refuse = (why: string): Error => badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`);
+  if (!/^[+-]?\d+$/.test(text)) throw refuse('invalid syntax');
+  const number = Number(text);
+  const value = Number.isSafeInteger(number) ? number : BigInt(text.replace('+', ''));
+  if (!isInteger(value, 'int64')) throw refuse('value out of range');
+  return value;
 }
 
 function fromQuery(query: URLSearchParams): JsonObject {
@@ -97,11 +120,7 @@ function fromQuery(query: URLSearchParams): JsonObject {
   const policy = query.get('propagationPolicy');
   if (policy) given.propagationPolicy = policy;
   const grace = query.get('gracePeriodSeconds');
-  if (grace) {
-    if (!/^[+-]?\d{1,15}$/.test(grace))
-      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
-    given.gracePeriodSeconds = Number(grace);
-  }
+  if (grace) given.gracePeriodSeconds = parseInteger(grace);
   const orphan = query.get('orphanDependents');
   if (orphan) given.orphanDependents = orphan !== 'false' && orphan !== '0';
   given.dryRun = query.getAll('dryRun');
@@ -198,16 +217,17 @@ function graceOf(
   { served }: Target,
   nowMs: number,
   options: DeleteOptions,
-): number | 'pending' | undefined {
+): number | bigint | 'pending' | undefined {
   const { metadata } = object;
   const wanted = options.graceSeconds !== undefined && options.graceSeconds < 0 ? 1 : options.graceSeconds;
   if (served.kind.grace === undefined) return undefined;
   if (metadata.deletionTimestamp !== undefined) {
-    const given = numberOf(metadata.deletionGracePeriodSeconds) ?? 0;
+    const given = integerOf(metadata.deletionGracePeriodSeconds) ?? 0;
     if (given === 0) return undefined;
     // Once given, grace can only be shortened.
     if (wanted === undefined || wanted >= given) return 'pending';
-    const end = Date.parse(textOf(metadata.deletionTimestamp)) - given * 1000 + wanted * 1000;
+    const start = secondsLater(Date.parse(textOf(metadata.deletionTimestamp)), -BigInt(given));
+    const end = secondsLater(start, wanted);
     const isOver = end < nowMs;
     metadata.deletionTimestamp = timeText(isOver ? nowMs : end);
     metadata.deletionGracePeriodSeconds = isOver && wanted !== 0 ? 1 : wanted;
@@ -215,7 +235,7 @@ function graceOf(
   }
   const period = served.kind.grace(object, wanted);
   if (period === undefined) return undefined;
-  metadata.deletionTimestamp = timeText(nowMs + period * 1000);
+  metadata.deletionTimestamp = timeText(secondsLater(nowMs, period));
   metadata.deletionGracePeriodSeconds = period;
   bumpGeneration(object);
   return period;

@@ -287,14 +287,10 @@ test('dry run answers as if, and writes nothing', async () => {
 test('numbers beyond a double and unknown metadata', async () => {
   const { request, of } = await openServer();
   const path = '/api/v1/namespaces/default/configmaps';
-  const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
-  const big = await request(
-    'POST',
-    leases,
-    '{"metadata":{"name":"a"},"spec":{"leaseTransitions":9223372036854775807}}',
-  );
+  const revisions = '/apis/apps/v1/namespaces/default/controllerrevisions';
+  const big = await request('POST', revisions, '{"metadata":{"name":"a"},"revision":9223372036854775807,"data":{}}');
   assert.match(big.text, /:9223372036854775807/);
-  assert.match((await request('GET', `${leases}/a`)).text, /:9223372036854775807/);
+  assert.match((await request('GET', `${revisions}/a`)).text, /:9223372036854775807/);
   const strict = await refused(of(configMaps).create({ metadata: { name: 'b', nope: 1 } as never }));
   assert.equal(
     strict.message,
@@ -361,4 +357,78 @@ test('pods get the defaults of the real server', async () => {
     })),
   });
   assert.deepEqual(pod.status, { phase: 'Pending', qosClass: 'Burstable' });
+});
+
+test('an integer of another type is refused by every way to write, in the words of each', async () => {
+  const { request, of } = await openServer();
+  const path = '/apis/apps/v1/namespaces/default/statefulsets';
+  const set = (replicas: string) =>
+    JSON.stringify({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 's' }, spec: setSpec }).replace(
+      '"spec":{',
+      `"spec":{"replicas":${replicas},`,
+    );
+  const wrong = (number: string, struct = 'StatefulSetSpec') =>
+    `json: cannot unmarshal number ${number} into Go struct field ${struct}.spec.replicas of type int32`;
+  const undecodable = (number: string) =>
+    `StatefulSet in version "v1" cannot be handled as a StatefulSet: ${wrong(number)}`;
+  for (const number of ['1.5', '99999999999', '-12345678901234567890']) {
+    const made = await request('POST', `${path}?fieldValidation=Strict`, set(number));
+    assert.deepEqual([made.status, made.json.message], [400, undecodable(number)]);
+  }
+  assert.equal((await request('POST', path, set('1e999'))).status, 400);
+  await of(statefulSets).create({ metadata: { name: 's' }, spec: { ...setSpec, replicas: 1 } });
+  assert.equal((await request('PUT', `${path}/s`, set('1.5'))).json.message, undecodable('1.5'));
+  const ways = [
+    ['application/merge-patch+json', '{"spec":{"replicas":1.5}}'],
+    ['application/strategic-merge-patch+json', '{"spec":{"replicas":1.5}}'],
+    ['application/json-patch+json', '[{"op":"add","path":"/spec/replicas","value":1.5}]'],
+    ['application/apply-patch+yaml', set('1.5')],
+  ] as const;
+  for (const [type, body] of ways) {
+    const force = type === 'application/apply-patch+yaml' ? '&force=true' : '';
+    const changed = await request('PATCH', `${path}/s?fieldManager=m${force}`, body, { 'content-type': type });
+    assert.ok([400, 422, 500].includes(changed.status), changed.text);
+    assert.match(
+      changed.json.message ?? '',
+      /cannot unmarshal number 1\.5 into Go struct field .*replicas of type int32/,
+    );
+  }
+  for (const number of ['1.5', '99999999999', '9223372036854775807']) {
+    const scaled = await request('PUT', `${path}/s/scale`, `{"metadata":{"name":"s"},"spec":{"replicas":${number}}}`);
+    const before = 'Scale in version "v1" cannot be handled as a Scale: ';
+    assert.deepEqual([scaled.status, scaled.json.message], [400, before + wrong(number, 'ScaleSpec')]);
+  }
+  const patched = await request('PATCH', `${path}/s/scale`, '{"spec":{"replicas":99999999999}}', {
+    'content-type': 'application/merge-patch+json',
+  });
+  assert.equal(patched.status, 422, patched.text);
+  assert.ok(patched.json.message?.endsWith(wrong('99999999999', 'ScaleSpec')), patched.text);
+  assert.equal((await of(statefulSets).scale('s')).spec?.replicas, 1);
+});
+
+test('integers of metadata are int64', async () => {
+  const { request } = await openServer();
+  const path = '/api/v1/namespaces/default/configmaps';
+  const made = await request('POST', path, '{"metadata":{"name":"a","generation":9223372036854775807}}');
+  assert.deepEqual([made.status, made.json.metadata.generation], [201, undefined], made.text);
+  for (const number of ['1.5', '9223372036854775808']) {
+    const { status, json } = await request('POST', path, `{"metadata":{"name":"b","generation":${number}}}`);
+    const wrong = `cannot unmarshal number ${number} into Go struct field ObjectMeta.metadata.generation of type int64`;
+    assert.deepEqual([status, json.message?.endsWith(wrong)], [400, true], json.message);
+  }
+});
+
+test('integers at the edge of int64 are checked like all others', async () => {
+  const { request } = await openServer();
+  const made = async (spec: string) => {
+    const body = `{"metadata":{"name":"a"},"spec":{${spec},"containers":[{"name":"c","image":"i"}]}}`;
+    const { status, text } = await request('POST', '/api/v1/namespaces/default/pods?dryRun=All', body);
+    return `${status} ${text}`;
+  };
+  for (const number of ['9223372036854775807', '-9223372036854775808']) {
+    const wrong = `422 .*Invalid value: ${number}: must be between`;
+    assert.match(await made(`"activeDeadlineSeconds":${number}`), new RegExp(wrong));
+    assert.match(await made(`"securityContext":{"runAsUser":${number}}`), new RegExp(wrong));
+  }
+  assert.match(await made('"terminationGracePeriodSeconds":-9223372036854775808'), /^201 .*GracePeriodSeconds":1[,}]/);
 });

@@ -1,8 +1,11 @@
 /** The subresource `scale`: one number of an object, with where its pods are found. */
 import type { Json } from '@reeve/kube';
-import { copyOf, type Draft, isObject, type JsonObject, objectOf, textOf } from '../object/draft.ts';
+import { goJson } from '../format/go-json.ts';
+import { copyOf, type Draft, isObject, type JsonObject, numberOf, objectOf, textOf } from '../object/draft.ts';
 import { invalid } from '../status/field-error.ts';
-import { badRequest, invalidObject, notFound, refusalOf } from '../status/refusal.ts';
+import { badRequest, invalidObject, invalidPatch, notFound, refusalOf, undecodable } from '../status/refusal.ts';
+import { scaleType } from '../types/builtin.ts';
+import { fitOf } from '../types/fit.ts';
 import { type Context, keyOf, type Outcome, type Target, type WriteOptions } from './context.ts';
 import { type Decoded, parseText } from './decode.ts';
 import { draftFor } from './present.ts';
@@ -27,7 +30,8 @@ export async function replaceScale(
     badRequest(`the object provided is unrecognized (must be of type Scale): ${why}`),
   );
   if (!isObject(scale)) throw badRequest('the object provided is unrecognized (must be of type Scale)');
-  return write(context, target, () => scale, options);
+  const refuse = (problem: string): Error => undecodable(KIND.kind, 'v1', problem);
+  return write(context, target, () => scale, options, refuse);
 }
 
 export async function patchScale(
@@ -48,6 +52,7 @@ export async function patchScale(
       return result?.object ?? current;
     },
     options,
+    (problem, scale) => invalidPatch(goJson(scale), problem),
   );
 }
 
@@ -57,14 +62,17 @@ async function write(
   target: Target,
   wanted: (current: JsonObject) => JsonObject,
   options: WriteOptions,
+  refuse: (problem: string, scale: JsonObject) => Error,
 ): Promise<Outcome> {
   const { served, name } = target;
   const paths = pathsOf(target);
   const parentOf = (old: Draft | undefined): Decoded => {
     if (old === undefined) throw notFound(served.kind, name);
     const scale = wanted(scaleOf(old, target));
-    const replicas = objectOf(scale.spec).replicas ?? 0;
-    const isWrong = !Number.isInteger(replicas) || (replicas as number) < 0;
+    const { problem } = fitOf(scale, scaleType);
+    if (problem !== undefined) throw refuse(problem, scale);
+    const replicas = numberOf(objectOf(scale.spec).replicas) ?? 0;
+    const isWrong = replicas < 0;
     if (isWrong && !served.kind.custom) {
       throw invalidObject(KIND, name, [invalid('spec.replicas', replicas, 'must be greater than or equal to 0')]);
     }

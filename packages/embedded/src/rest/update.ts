@@ -8,7 +8,7 @@ import {
   isObject,
   isSame,
   type JsonObject,
-  numberOf,
+  integerOf,
   textOf,
   textsOf,
 } from '../object/draft.ts';
@@ -180,7 +180,7 @@ export async function changeObject(
 /** Whether the last finalizer of an object that is being deleted is gone. */
 function isDeletable(object: Draft, old: Draft): boolean {
   if (old.metadata.deletionTimestamp === undefined || textsOf(object.metadata.finalizers).length > 0) return false;
-  return (numberOf(old.metadata.deletionGracePeriodSeconds) ?? 0) === 0;
+  return (integerOf(old.metadata.deletionGracePeriodSeconds) ?? 0) === 0;
 }
 
 function refuseStale(object: Draft, old: Draft, target: Target): void {

@@ -14,7 +14,15 @@ import {
   TIMESTAMP,
 } from '../cel/type.ts';
 import { escapeName, isEscapedWord } from './escape.ts';
-import { additionalOf, isEmbedded, isIntOrString, itemsOf, type JsonSchema, propertiesOf } from './json-schema.ts';
+import {
+  additionalOf,
+  isEmbedded,
+  isIntOrString,
+  itemsOf,
+  type JsonSchema,
+  propertiesOf,
+  sizeOf,
+} from './json-schema.ts';
 
 /** The largest request that a server takes. */
 export const LARGEST_REQUEST = 3 * 1024 * 1024;
@@ -32,7 +40,7 @@ export interface DeclaredType {
 /** Nothing for values that expressions cannot see: those without a type. */
 export function declareType(schema: JsonSchema, isResource: boolean, name = 'selfType'): DeclaredType | undefined {
   if (isIntOrString(schema)) {
-    const most = schema.maxLength === undefined ? LARGEST_REQUEST - 2 : positive(schema.maxLength) * 4;
+    const most = schema.maxLength === undefined ? LARGEST_REQUEST - 2 : sizeOf(schema.maxLength) * 4;
     return { type: DYN, minSize: 1, maxElements: most };
   }
   switch (schema.type) {
@@ -53,14 +61,12 @@ export function declareType(schema: JsonSchema, isResource: boolean, name = 'sel
   }
 }
 
-const positive = (value: number): number => Math.max(0, value);
-
 function declareList(schema: JsonSchema, name: string): DeclaredType | undefined {
   const items = itemsOf(schema);
   const element = items && declareType(items, isEmbedded(items), `${name}.@idx`);
   if (!element) return undefined;
   const estimated = Math.floor((LARGEST_REQUEST - 2) / (element.minSize + 1));
-  const maxElements = schema.maxItems === undefined ? estimated : positive(schema.maxItems);
+  const maxElements = schema.maxItems === undefined ? estimated : sizeOf(schema.maxItems);
   return { type: listOf(element.type), minSize: 2, maxElements, element };
 }
 
@@ -70,7 +76,7 @@ function declareObject(schema: JsonSchema, name: string): DeclaredType | undefin
     const element = declareType(additional, isEmbedded(additional), `${name}.@elem`);
     if (!element) return undefined;
     const estimated = Math.floor((LARGEST_REQUEST - 2) / (element.minSize + 6));
-    const maxElements = schema.maxProperties === undefined ? estimated : positive(schema.maxProperties);
+    const maxElements = schema.maxProperties === undefined ? estimated : sizeOf(schema.maxProperties);
     return { type: mapOf(STRING, element.type), minSize: 2, maxElements, element };
   }
   const fields = new Map<string, DeclaredType>();
@@ -105,10 +111,10 @@ function declareString(schema: JsonSchema): DeclaredType {
     return {
       type: BYTES,
       minSize: 2,
-      maxElements: maxLength === undefined ? LARGEST_REQUEST - 2 : positive(maxLength),
+      maxElements: maxLength === undefined ? LARGEST_REQUEST - 2 : sizeOf(maxLength),
     };
   }
-  if (maxLength !== undefined) return { type: STRING, minSize: 2, maxElements: positive(maxLength) * 4 };
+  if (maxLength !== undefined) return { type: STRING, minSize: 2, maxElements: sizeOf(maxLength) * 4 };
   const choices = (schema.enum ?? []).map((one) => (typeof one === 'string' ? Buffer.byteLength(one) : 0));
   return {
     type: STRING,

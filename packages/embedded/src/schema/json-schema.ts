@@ -1,6 +1,9 @@
 /** The schema in a CustomResourceDefinition, as it is written there, and how to look into it. */
 import type { Json } from '@reeve/kube';
 
+/** Beyond 2^53 it is a bigint. */
+export type Bound = number | bigint;
+
 export interface JsonSchema {
   readonly type?: string;
   readonly format?: string;
@@ -9,19 +12,19 @@ export interface JsonSchema {
   readonly default?: Json;
   readonly example?: unknown;
   readonly nullable?: boolean;
-  readonly maximum?: number;
+  readonly maximum?: Bound;
   readonly exclusiveMaximum?: boolean;
-  readonly minimum?: number;
+  readonly minimum?: Bound;
   readonly exclusiveMinimum?: boolean;
-  readonly maxLength?: number;
-  readonly minLength?: number;
+  readonly maxLength?: Bound;
+  readonly minLength?: Bound;
   readonly pattern?: string;
-  readonly maxItems?: number;
-  readonly minItems?: number;
+  readonly maxItems?: Bound;
+  readonly minItems?: Bound;
   readonly uniqueItems?: boolean;
-  readonly multipleOf?: number;
-  readonly maxProperties?: number;
-  readonly minProperties?: number;
+  readonly multipleOf?: Bound;
+  readonly maxProperties?: Bound;
+  readonly minProperties?: Bound;
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
   readonly items?: JsonSchema | readonly JsonSchema[];
@@ -58,6 +61,9 @@ export const isIntOrString = (schema: JsonSchema): boolean => schema['x-kubernet
 export const rulesOf = (schema: JsonSchema): readonly ValidationRule[] => schema['x-kubernetes-validations'] ?? [];
 export const listTypeOf = (schema: JsonSchema): string | undefined => schema['x-kubernetes-list-type'];
 export const mapKeysOf = (schema: JsonSchema): readonly string[] => schema['x-kubernetes-list-map-keys'] ?? [];
+
+/** At most so many characters, items or entries. A size below nothing is nothing. */
+export const sizeOf = (most: Bound): number => Math.max(0, Number(most));
 
 /** The schema of a field, if it has one of its own. */
 export function propertyOf(schema: JsonSchema, name: string): JsonSchema | undefined {

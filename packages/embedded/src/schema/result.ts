@@ -6,7 +6,7 @@ export interface Problem {
   readonly message: string;
   readonly value?: unknown;
   /** The limit that was exceeded. */
-  readonly limit?: number;
+  readonly limit?: number | bigint;
   /** What an enum allows. */
   readonly supported?: readonly unknown[];
 }

@@ -19,6 +19,7 @@ import {
   propertiesOf,
   rulesOf,
   type ValidationRule,
+  sizeOf,
 } from './json-schema.ts';
 import { compileRule } from './rule.ts';
 import { RuleCosts } from './rule-cost.ts';
@@ -125,9 +126,9 @@ function shown(rule: ValidationRule): ReadonlyMap<string, unknown> {
 }
 
 function mostElements({ type, maxItems, maxProperties, additionalProperties }: JsonSchema): number | undefined {
-  if (type === 'array') return maxItems === undefined ? undefined : Math.max(0, maxItems);
+  if (type === 'array') return maxItems === undefined ? undefined : sizeOf(maxItems);
   if (type !== 'object' || additionalProperties === undefined) return 1;
-  return maxProperties === undefined ? undefined : Math.max(0, maxProperties);
+  return maxProperties === undefined ? undefined : sizeOf(maxProperties);
 }
 
 function wordingErrors(source: ValidationRule, schema: JsonSchema, path: string): readonly FieldError[] {

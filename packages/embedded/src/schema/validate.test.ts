@@ -1,6 +1,7 @@
 /** Validation of objects: the server's words for everything that can be wrong. Compared with the real server's. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stringifyJson } from '@reeve/kube';
 import { append } from '../status/field-error.ts';
 import { invalidObject } from '../status/refusal.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -11,7 +12,7 @@ type Rows = readonly (readonly [JsonSchema, unknown, ...string[]])[];
 
 function check(rows: Rows): void {
   for (const [schema, value, ...expected] of rows) {
-    assert.deepEqual(errorsOf(schema, value), expected, `${JSON.stringify(schema)} ${String(value)}`);
+    assert.deepEqual(errorsOf(schema, value), expected, `${stringifyJson(schema)} ${String(value)}`);
   }
 }
 
@@ -81,6 +82,54 @@ test('numbers', () => {
     [{ type: 'integer' }, 9007199254740993n],
     [{ type: 'number', enum: [1] }, 1.5],
     [{ type: 'integer', enum: [1, 2] }, 3, 'spec: Unsupported value: 3: supported values: "1", "2"'],
+  ]);
+});
+
+test('bounds are doubles, and one that is no value of the type is complained of', () => {
+  const MOST = 9223372036854775807n;
+  const outside = (what: string, format = '(default format)') =>
+    `<nil>: Invalid value: "": ${what} value must be of type integer ${format} in spec`;
+  check([
+    [{ type: 'integer', maximum: MOST }, 1, outside('Maximum boundary')],
+    [{ type: 'integer', minimum: -MOST - 1n }, 1, outside('Minimum boundary')],
+    [{ type: 'integer', multipleOf: MOST }, MOST, outside('MultipleOf')],
+    [
+      { type: 'integer', minimum: MOST },
+      1,
+      outside('Minimum boundary'),
+      'spec: Invalid value: 1: spec in body should be greater than or equal to 9.223372036854776e+18',
+    ],
+    [
+      { type: 'integer', maximum: MOST, exclusiveMaximum: true },
+      MOST,
+      outside('Maximum boundary'),
+      'spec: Invalid value: 9.223372036854776e+18: spec in body should be less than 9.223372036854776e+18',
+    ],
+    [
+      { type: 'integer', multipleOf: MOST },
+      3,
+      outside('MultipleOf'),
+      'spec: Invalid value: 3: spec in body should be a multiple of 9.223372036854776e+18',
+    ],
+    [{ type: 'integer', maximum: 2n ** 62n }, 2n ** 62n],
+    [
+      { type: 'integer', maximum: 2n ** 62n },
+      2n ** 62n + 1n,
+      'spec: Invalid value: 4611686018427387905: spec in body should be less than or equal to 4611686018427387904',
+    ],
+    [{ type: 'integer', format: 'int32', maximum: 2 ** 31 }, 1, outside('Maximum boundary', 'with format int32')],
+    [{ type: 'integer', maximum: 9.5 }, 9, outside('Maximum boundary')],
+    [{ type: 'integer', multipleOf: 0.5 }, 1, outside('MultipleOf')],
+    [{ type: 'number', maximum: 9.5 }, 10, 'spec: Invalid value: 10: spec in body should be less than or equal to 9'],
+    [{ type: 'number', maximum: MOST }, 1.5],
+    [{ type: 'number', maximum: MOST }, 1],
+    [
+      { type: 'number', maximum: MOST },
+      1e300,
+      'spec: Invalid value: 1e+300: spec in body should be less than or equal to 9.223372036854776e+18',
+    ],
+    [{ type: 'string', maxLength: -MOST }, 'x', 'spec: Too long: value is too long'],
+    [{ type: 'array', items: { type: 'string' }, maxItems: -MOST }, ['x'], 'spec: Too many: 1: has too many items'],
   ]);
 });
 

@@ -1,9 +1,10 @@
 /** What a schema says about one value by itself: its type, its size, its format. */
 import { goNumber, goQuote } from '../format/go-text.ts';
+import { isInteger, isIntegerAsWritten } from '../format/integer.ts';
 import { stringFormats } from '../format/openapi.ts';
 import { Pattern, PatternTooDear } from '../format/pattern.ts';
 import { deepEqual } from './equal.ts';
-import { isIntOrString, type JsonSchema } from './json-schema.ts';
+import { type Bound, isIntOrString, type JsonSchema } from './json-schema.ts';
 import { composite, type Problem } from './result.ts';
 
 /** The formats that are checked, by type. All others are as good as none. */
@@ -22,14 +23,11 @@ export function formatOf(schema: JsonSchema): string {
   }
 }
 
-const INT64_MIN = -(2n ** 63n);
-const INT64_MAX = 2n ** 63n - 1n;
-const INT32_MAX = 2 ** 31 - 1;
 const FLOAT_MAX = 3.4028234663852886e38;
 
 /** What JSON gives: a whole number that fits is an integer, every other number is not. */
 function typeOf(value: unknown): string {
-  if (typeof value === 'bigint') return value >= INT64_MIN && value <= INT64_MAX ? 'integer' : 'number';
+  if (typeof value === 'bigint') return isInteger(value, 'int64') ? 'integer' : 'number';
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number';
   if (typeof value === 'boolean') return 'boolean';
   if (typeof value === 'string') return 'string';
@@ -118,95 +116,111 @@ export function checkFormat(text: string, schema: JsonSchema, path: string): Pro
 }
 
 export function checkNumber(value: number | bigint, schema: JsonSchema, path: string): readonly Problem[] {
-  const isWhole = typeof value === 'bigint' || Number.isInteger(value);
+  const { multipleOf, minimum, maximum } = schema;
   return [
-    checkRange(value, schema, path),
-    checkMultiple(value, schema, path, isWhole),
-    checkMinimum(value, schema, path, isWhole),
-    checkMaximum(value, schema, path, isWhole),
+    checkRange('Checked', value, schema, path),
+    ...(multipleOf === undefined ? [] : checkBound('MultipleOf', value, multipleOf, schema, path)),
+    ...(minimum === undefined ? [] : checkBound('Minimum boundary', value, minimum, schema, path)),
+    ...(maximum === undefined ? [] : checkBound('Maximum boundary', value, maximum, schema, path)),
   ].filter((problem) => problem !== undefined);
 }
 
-function checkRange(value: number | bigint, schema: JsonSchema, path: string): Problem | undefined {
+type BoundName = 'MultipleOf' | 'Minimum boundary' | 'Maximum boundary';
+
+function checkRange(
+  what: BoundName | 'Checked',
+  value: number | bigint,
+  schema: JsonSchema,
+  path: string,
+): Problem | undefined {
   if (isIntOrString(schema)) return undefined;
   const format = formatOf(schema);
+  const width = format === 'int32' ? 'int32' : 'int64';
   const inRange =
     schema.type === 'integer'
-      ? format === 'int32'
-        ? value >= -INT32_MAX - 1 && value <= INT32_MAX && Number.isInteger(Number(value))
-        : value >= INT64_MIN && value <= INT64_MAX && Number.isInteger(Number(value))
+      ? typeof value === 'bigint'
+        ? isInteger(value, width)
+        : isIntegerAsWritten(value, width)
       : format !== 'float' || Math.abs(Number(value)) <= FLOAT_MAX;
   if (inRange) return undefined;
   const kind = format === '' ? '(default format)' : `with format ${format}`;
-  return composite(`Checked value must be of type ${schema.type} ${kind} in ${path}`);
+  return composite(`${what} value must be of type ${schema.type} ${kind} in ${path}`);
 }
 
-/** Bounds of whole numbers are cut to whole numbers. */
-const bound = (limit: number, isWhole: boolean): string => (isWhole ? String(Math.trunc(limit)) : goNumber(limit));
-
-function checkMultiple(
-  value: number | bigint,
-  { multipleOf }: JsonSchema,
+/**
+ * Bounds are doubles, whatever the type. Integers are compared with what is whole of them; with one that is itself no value of the
+ * type, as doubles, and it is complained of every time.
+ */
+function checkBound(
+  what: BoundName,
+  given: number | bigint,
+  bound: Bound,
+  schema: JsonSchema,
   path: string,
-  isWhole: boolean,
-): Problem | undefined {
-  if (multipleOf === undefined) return undefined;
-  const factor = isWhole ? Math.trunc(multipleOf) : multipleOf;
-  if (factor <= 0) {
-    return other(
-      path,
-      `factor MultipleOf declared for ${path} must be positive: ${bound(multipleOf, isWhole)}`,
-      factor,
-    );
+): readonly (Problem | undefined)[] {
+  const limit = Number(bound);
+  const outside = checkRange(what, limit, schema, path);
+  const isWhole = outside === undefined && isInteger(given, 'int64') && isInteger(Math.trunc(limit), 'int64');
+  const compared: Compared = isWhole
+    ? { value: given, limit: Math.trunc(limit), isWhole, shown: String(BigInt(Math.trunc(limit))) }
+    : { value: Number(given), limit, isWhole, shown: goNumber(limit) };
+  return [outside, checks[what](compared, schema, path)];
+}
+
+interface Compared {
+  readonly value: number | bigint;
+  readonly limit: number;
+  readonly isWhole: boolean;
+  /** The limit in messages. */
+  readonly shown: string;
+}
+
+const checks: Readonly<
+  Record<BoundName, (compared: Compared, schema: JsonSchema, path: string) => Problem | undefined>
+> = { MultipleOf: checkMultiple, 'Minimum boundary': checkMinimum, 'Maximum boundary': checkMaximum };
+
+function checkMultiple({ value, limit, isWhole, shown }: Compared, _: JsonSchema, path: string): Problem | undefined {
+  if (limit <= 0) {
+    return other(path, `factor MultipleOf declared for ${path} must be positive: ${shown}`, limit);
   }
-  const quotient = factor < 1 ? (1 / factor) * Number(value) : Number(value) / factor;
-  const isMultiple = isWhole ? BigInt(value) % BigInt(factor) === 0n : isNearlyWhole(quotient);
+  const quotient = limit < 1 ? (1 / limit) * Number(value) : Number(value) / limit;
+  const isMultiple = isWhole ? BigInt(value) % BigInt(limit) === 0n : isNearlyWhole(quotient);
   if (isMultiple) return undefined;
-  return other(path, `${path} in body should be a multiple of ${bound(multipleOf, isWhole)}`, value);
+  return other(path, `${path} in body should be a multiple of ${shown}`, value);
 }
 
 /** 0.3 is three times 0.1, whatever doubles say. */
 function isNearlyWhole(value: number): boolean {
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return false;
   const difference = Math.abs(value - Math.trunc(value));
   if (difference === 0) return true;
   const nearest = Math.abs(value - Math.round(value));
   return nearest / (Math.abs(value) + Math.abs(Math.round(value))) < 1e-9;
 }
 
-function checkMaximum(
-  value: number | bigint,
-  { maximum, exclusiveMaximum }: JsonSchema,
-  path: string,
-  isWhole: boolean,
-): Problem | undefined {
-  if (maximum === undefined) return undefined;
-  const limit = isWhole ? Math.trunc(maximum) : maximum;
-  if (exclusiveMaximum === true ? value < limit : value <= limit) return undefined;
-  const words = exclusiveMaximum === true ? 'less than' : 'less than or equal to';
-  return other(path, `${path} in body should be ${words} ${bound(maximum, isWhole)}`, value);
+function checkMaximum({ value, limit, shown }: Compared, schema: JsonSchema, path: string): Problem | undefined {
+  const isOpen = schema.exclusiveMaximum === true;
+  if (isOpen ? value < limit : value <= limit) return undefined;
+  const words = isOpen ? 'less than' : 'less than or equal to';
+  return other(path, `${path} in body should be ${words} ${shown}`, value);
 }
 
-function checkMinimum(
-  value: number | bigint,
-  { minimum, exclusiveMinimum }: JsonSchema,
-  path: string,
-  isWhole: boolean,
-): Problem | undefined {
-  if (minimum === undefined) return undefined;
-  const limit = isWhole ? Math.trunc(minimum) : minimum;
-  if (exclusiveMinimum === true ? value > limit : value >= limit) return undefined;
-  const words = exclusiveMinimum === true ? 'greater than' : 'greater than or equal to';
-  return other(path, `${path} in body should be ${words} ${bound(minimum, isWhole)}`, value);
+function checkMinimum({ value, limit, shown }: Compared, schema: JsonSchema, path: string): Problem | undefined {
+  const isOpen = schema.exclusiveMinimum === true;
+  if (isOpen ? value > limit : value >= limit) return undefined;
+  const words = isOpen ? 'greater than' : 'greater than or equal to';
+  return other(path, `${path} in body should be ${words} ${shown}`, value);
 }
 
-const isInteger = (value: unknown): value is number | bigint => typeof value === 'bigint' || Number.isInteger(value);
+const isWholeNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'bigint' || Number.isInteger(value);
 
 /** As Go converts before it compares: 1.5 becomes the integer 1, and 97 the text `a`. */
 function isTakenFor(value: unknown, allowed: unknown): boolean {
-  if (isInteger(allowed) && (typeof value === 'number' || typeof value === 'bigint')) {
+  if (isWholeNumber(allowed) && (typeof value === 'number' || typeof value === 'bigint')) {
     return BigInt(typeof value === 'number' ? Math.trunc(value) : value) === BigInt(allowed);
   }
-  if (typeof allowed === 'string' && isInteger(value)) {
+  if (typeof allowed === 'string' && isWholeNumber(value)) {
     return value >= 0 && value <= 0x10ffff && String.fromCodePoint(Number(value)) === allowed;
   }
   return deepEqual(value, allowed);

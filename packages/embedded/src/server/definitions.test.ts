@@ -1,12 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyObject, resource } from '@reeve/kube';
+import type { EmbeddedError } from '../errors/errors.ts';
 import type { ObjectRules } from '../kinds/kind.ts';
+import type { Draft } from '../object/draft.ts';
 import { invalid } from '../status/field-error.ts';
 import { memoryJournal } from '../store/journal.ts';
 import { Store } from '../store/store.ts';
 import { ApiServer } from './server.ts';
-import { crds, openServer, rawRequest, refused, turn, widgetDefinition, widgets } from './server-testing.ts';
+import {
+  crds,
+  openServer,
+  rawRequest,
+  refused,
+  testClock,
+  testRandom,
+  turn,
+  widgetDefinition,
+  widgets,
+} from './server-testing.ts';
 
 type Conditions = { readonly conditions: readonly { readonly type: string; readonly status: string }[] };
 const conditionsOf = (crd: AnyObject) =>
@@ -209,4 +221,96 @@ test('rules of a version are asked, and their errors told', async () => {
   const updated = await of(widgets).update(await of(widgets).get('w'), { subresource: 'status' });
   await of(widgets).update({ ...updated, spec: { size: 2 } });
   assert.deepEqual(asked, ['status', 'update']);
+});
+
+test('a definition that cannot be served is reported, now and after a restart, and stops nothing else', async () => {
+  const journal = memoryJournal();
+  const clock = testClock();
+  const problem = new Error('rules that cannot be made');
+  const customRules = (crd: Draft) => {
+    if (crd.metadata.name === 'widgets.example.com') throw problem;
+    return undefined;
+  };
+  const errors: unknown[] = [];
+  const open = async () => {
+    const store = await Store.open({ journal, clock });
+    const onError = (error: unknown) => errors.push(error);
+    return ApiServer.open({ store, clock, random: testRandom(), customRules, onError });
+  };
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const gadgets = { names: { plural: 'gadgets', kind: 'Gadget' } };
+  const check = async (server: ApiServer) => {
+    const request = rawRequest(server);
+    assert.equal((await request('GET', '/apis/example.com/v1/widgets')).status, 404);
+    assert.equal((await request('GET', '/apis/example.com/v1/gadgets')).status, 200);
+    assert.deepEqual(
+      errors.splice(0).map((error) => [(error as EmbeddedError).code, (error as EmbeddedError).cause]),
+      [['EMBEDDED_DEFINITION', problem]],
+    );
+  };
+  const first = await open();
+  const post = (body: object) => rawRequest(first)('POST', path, body);
+  assert.equal((await post(widgetDefinition())).status, 201);
+  const other = { ...widgetDefinition(gadgets), metadata: { name: 'gadgets.example.com' } };
+  assert.equal((await post(other)).status, 201);
+  await check(first);
+  await check(await open());
+});
+
+test('sizes and bounds of a schema may be any integers of their types', async () => {
+  const { request, errors } = await openServer();
+  const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+  const largest = '9223372036854775807';
+  const sizes = {
+    text: '{"type":"string","maxLength":LARGEST}',
+    bytes: '{"type":"string","format":"byte","maxLength":LARGEST}',
+    either: '{"x-kubernetes-int-or-string":true,"maxLength":LARGEST}',
+    list: '{"type":"array","maxItems":LARGEST,"items":{"type":"string"},"default":["x"]}',
+    map: '{"type":"object","maxProperties":LARGEST,"additionalProperties":{"type":"string"},"default":{"x":"y"}}',
+    long: '{"type":"string","minLength":LARGEST}',
+  };
+  const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{${Object.entries(sizes)
+    .map(([name, one]) => `"${name}":${one.replace('LARGEST', largest)}`)
+    .join()}}}}}`;
+  const definition = JSON.stringify(widgetDefinition({}, { schema: { openAPIV3Schema: '<schema>' } }));
+  const made = await request('POST', path, definition.replace('"<schema>"', schema));
+  assert.equal(made.status, 201, made.text);
+  assert.match(made.text, /"maxLength":9223372036854775807/);
+  const widget = (spec: object) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec });
+  const widgetsPath = '/apis/example.com/v1/namespaces/default/widgets';
+  const long = await request('POST', widgetsPath, widget({ long: 'x' }));
+  assert.match(long.json.message ?? '', /spec\.long in body should be at least 9223372036854775807 chars long/);
+  const good = await request('POST', widgetsPath, widget({ text: 'x', bytes: 'eA==', either: 'x' }));
+  assert.deepEqual([good.status, (good.json.spec as AnyObject).list], [201, ['x']], good.text);
+  assert.deepEqual(errors, []);
+});
+
+test('sizes of a schema that are no int64 are refused with their place, at any depth', async () => {
+  const { request } = await openServer();
+  const refusal = async (property: string) => {
+    const schema = `{"type":"object","properties":{"spec":{"type":"object","properties":{"a":${property}}}}}`;
+    const definition = JSON.stringify(widgetDefinition({}, { schema: { openAPIV3Schema: '<schema>' } }));
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const { status, json } = await request('POST', path, definition.replace('"<schema>"', schema));
+    const before =
+      'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: json: cannot unmarshal ';
+    assert.deepEqual([status, json.message?.slice(0, before.length)], [400, before], json.message);
+    return json.message?.slice(before.length);
+  };
+  const at = (field: string) =>
+    `into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.${field}`;
+  assert.equal(await refusal('{"type":"string","maxLength":1.5}'), `number 1.5 ${at('maxLength')} of type int64`);
+  assert.equal(
+    await refusal('{"type":"string","minLength":9223372036854775808}'),
+    `number 9223372036854775808 ${at('minLength')} of type int64`,
+  );
+  assert.equal(
+    await refusal('{"type":"array","items":{"type":"array","items":{"type":"string"},"maxItems":1.5}}'),
+    `number 1.5 ${at('items.maxItems')} of type int64`,
+  );
+  assert.equal(
+    await refusal('{"type":"object","additionalProperties":{"type":"object","not":{"maxProperties":0.5}}}'),
+    `number 0.5 ${at('additionalProperties.not.maxProperties')} of type int64`,
+  );
+  assert.equal(await refusal('{"type":"number","maximum":"x"}'), `string ${at('maximum')} of type float64`);
 });

@@ -2,9 +2,10 @@
  * Follows the CustomResourceDefinitions in the store: what they define is served from the moment they are visible, and
  * when one is deleted, its objects are deleted first (their finalizers are honoured) and then its own finalizer goes.
  */
+import { EmbeddedError } from '../errors/errors.ts';
 import { CLEANUP, CRD_GROUP, CRD_STORED } from '../kinds/crd.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { draftOf, textsOf } from '../object/draft.ts';
+import { type Draft, draftOf, textsOf } from '../object/draft.ts';
 import type { Context, Target, WriteOptions } from '../rest/context.ts';
 import { deleteObject } from '../rest/delete.ts';
 import { changeObject } from '../rest/update.ts';
@@ -51,13 +52,25 @@ export class Definitions {
 
   #define(entry: Entry): void {
     const crd = draftOf(entry.body);
-    const { registry } = this.#context;
     const before = this.#kindOf(entry);
-    registry.define(crd);
+    this.#serve(crd, entry.key.name);
     const after = this.#kindOf(entry);
     if (before !== undefined && after === undefined) this.#onChange(before.stored);
     const isDeleting = crd.metadata.deletionTimestamp !== undefined;
     if (isDeleting && textsOf(crd.metadata.finalizers).includes(CLEANUP)) this.#clean(entry);
+  }
+
+  /** The definition is in the store, whatever comes of it: one that cannot be served must not keep the others from it. */
+  #serve(crd: Draft, name: string): void {
+    const { registry } = this.#context;
+    try {
+      registry.define(crd);
+    } catch (error) {
+      registry.undefine(name);
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `the kind of the definition ${name} cannot be served: ${why}`;
+      this.#onError(new EmbeddedError('EMBEDDED_DEFINITION', message, [name], error));
+    }
   }
 
   #forget(entry: Entry): void {

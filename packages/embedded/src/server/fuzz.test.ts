@@ -1,7 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { stringifyJson } from '@reeve/kube';
 import { crds, openServer, widgetDefinition } from './server-testing.ts';
+
+/** Numbers at the edges of their types. */
+const edge = fc.constantFrom<unknown>(
+  ...[0, 1, -1, 1.5, 1e300, 2 ** 31, 99999999999, Number.MAX_SAFE_INTEGER],
+  ...[2n ** 53n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 63n, -12345678901234567890n],
+);
+/** Stands for a number that no double holds, in a text. */
+const BEYOND = '<beyond>';
+const textOf = (value: unknown): string => stringifyJson(value).replaceAll(`"${BEYOND}"`, '1e999');
+const podSpec = fc.record(
+  {
+    nodeName: fc.constant<unknown>('n'),
+    terminationGracePeriodSeconds: edge,
+    activeDeadlineSeconds: edge,
+    replicas: edge,
+    size: edge,
+    containers: edge.map((port) => [{ name: 'c', image: 'i', ports: [{ containerPort: port }] }]),
+  },
+  { requiredKeys: [] },
+);
 
 const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
 const segment = fc.constantFrom(
@@ -86,14 +107,15 @@ const metadata = fc.record(
 const anObject = fc.record(
   {
     metadata: fc.oneof(metadata, fc.constantFrom(null, 5, [])),
-    spec: fc.jsonValue({ maxDepth: 3 }),
+    spec: fc.oneof(fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<unknown>, podSpec, fc.constant(BEYOND)),
+    gracePeriodSeconds: edge,
     kind: fc.constantFrom('Pod', 'Widget', 5),
     apiVersion: fc.constantFrom('v1', 'example.com/v1', ''),
   },
   { requiredKeys: [] },
 );
 const body = fc.oneof(
-  anObject.map((value) => JSON.stringify(value)),
+  anObject.map(textOf),
   fc.constantFrom('', '{', '[]', 'null', '5', '{"a":1,"a":2}', '{"__proto__":1}'),
 );
 const type = fc.constantFrom(
@@ -142,12 +164,14 @@ test('any request is answered: what is wrong with a Status, nothing with a failu
 });
 
 const anything = fc.oneof(
+  edge,
   fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<unknown>,
   fc.constantFrom<unknown>('object', 'array', 'string', 'self.a > 1', {}, [], null, true, [{}], [null], { a: null }),
 );
 const keyword = fc.constantFrom(
   ...['type', 'properties', 'items', 'additionalProperties', 'required', 'enum', 'default', 'allOf', 'not', 'pattern'],
   ...['x-kubernetes-validations', 'x-kubernetes-list-type', 'x-kubernetes-list-map-keys', 'nullable', 'minimum'],
+  ...['maximum', 'multipleOf', 'maxLength', 'minLength', 'maxItems', 'minItems', 'maxProperties', 'minProperties'],
   ...['x-kubernetes-preserve-unknown-fields', 'x-kubernetes-embedded-resource', 'x-kubernetes-int-or-string'],
 );
 const schemas = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
@@ -164,21 +188,53 @@ const schemas = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
     })),
 })).schema;
 
+/** Accepted more often than not: of each type what may be said about its size. */
+const sized = fc
+  .record(
+    {
+      text: fc.dictionary(fc.constantFrom('maxLength', 'minLength'), edge),
+      whole: fc.dictionary(fc.constantFrom('maximum', 'minimum', 'multipleOf', 'default'), edge),
+      double: fc.dictionary(fc.constantFrom('maximum', 'minimum', 'multipleOf', 'default'), edge),
+      list: fc.dictionary(fc.constantFrom('maxItems', 'minItems'), edge),
+      map: fc.dictionary(fc.constantFrom('maxProperties', 'minProperties'), edge),
+    },
+    { requiredKeys: [] },
+  )
+  .map(({ text, whole, double, list, map }) => ({
+    type: 'object',
+    properties: {
+      spec: {
+        type: 'object',
+        properties: {
+          text: { type: 'string', ...text },
+          whole: { type: 'integer', ...whole },
+          double: { type: 'number', ...double },
+          list: { type: 'array', items: { type: 'string' }, default: ['x'], ...list },
+          map: { type: 'object', additionalProperties: { type: 'string' }, ...map },
+        },
+      },
+    },
+  }));
+const sizedSpec = fc.record(
+  { text: fc.constant('x'), whole: edge, double: edge, list: fc.constant(['x']), map: fc.constant({ x: 'y' }) },
+  { requiredKeys: [] },
+);
+
 test('any schema is refused or served, and any object of it answered', async () => {
   await fc.assert(
-    fc.asyncProperty(schemas, anything, async (openAPIV3Schema, spec) => {
+    fc.asyncProperty(fc.oneof(schemas, sized), fc.oneof(anything, sizedSpec), async (openAPIV3Schema, spec) => {
       const { request, errors } = await openServer();
       const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-      const made = await request('POST', path, widgetDefinition({}, { schema: { openAPIV3Schema } }));
-      assert.ok(made.status < 500, `${JSON.stringify(openAPIV3Schema)}: ${made.text}`);
-      const body = { kind: 'Widget', metadata: { name: 'w' }, spec, a: spec };
+      const made = await request('POST', path, textOf(widgetDefinition({}, { schema: { openAPIV3Schema } })));
+      assert.ok(made.status < 500, `${stringifyJson(openAPIV3Schema)}: ${made.text}`);
+      const body = textOf({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec, a: spec });
       if (made.status === 201) {
         const answer = await request('POST', '/apis/example.com/v1/namespaces/default/widgets', body);
-        assert.ok(answer.status < 500, `${JSON.stringify([openAPIV3Schema, spec])}: ${answer.text}`);
+        assert.ok(answer.status < 500, `${stringifyJson([openAPIV3Schema, spec])}: ${answer.text}`);
       }
       assert.deepEqual(errors, []);
     }),
-    { numRuns: 100, seed: 5 },
+    { numRuns: 200, seed: 5 },
   );
 });
 
@@ -205,8 +261,8 @@ test('any policy and binding is refused or asked', async () => {
         ['/api/v1/namespaces/default/configmaps', { metadata: { name: 'c' } }],
       ] as const;
       for (const [path, body] of requests) {
-        const answer = await request('POST', path, body);
-        assert.ok(answer.status < 500, `${JSON.stringify([policy, binding])}: ${answer.text}`);
+        const answer = await request('POST', path, textOf(body));
+        assert.ok(answer.status < 500, `${stringifyJson([policy, binding])}: ${answer.text}`);
       }
       assert.deepEqual(errors, []);
     }),

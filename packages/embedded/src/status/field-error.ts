@@ -51,7 +51,8 @@ function make(type: FieldErrorType, path: string, value: unknown, detail: string
 
 function show(value: unknown): string {
   if (typeof value === 'string') return goQuote(value);
-  return typeof value === 'number' ? (Number.isInteger(value) ? String(value) : goNumber(value)) : goJson(value);
+  // What is whole and no integer that a double holds was a double to the server, too.
+  return typeof value === 'number' ? (Number.isSafeInteger(value) ? String(value) : goNumber(value)) : goJson(value);
 }
 
 export const invalid = (path: string, value: unknown, detail: string): FieldError =>
@@ -70,12 +71,14 @@ export function notSupported(path: string, value: unknown, supported: readonly s
   return make('FieldValueNotSupported', path, value, detail);
 }
 
-export function tooLong(path: string, most: number): FieldError {
-  return make('FieldValueTooLong', path, OMITTED, `may not be more than ${most} ${most === 1 ? 'byte' : 'bytes'}`);
+export function tooLong(path: string, most: number | bigint): FieldError {
+  const detail = most < 0 ? 'value is too long' : `may not be more than ${most} ${most === 1 ? 'byte' : 'bytes'}`;
+  return make('FieldValueTooLong', path, OMITTED, detail);
 }
 
-export function tooMany(path: string, actual: number, most: number): FieldError {
-  return make('FieldValueTooMany', path, actual, `must have at most ${most} ${most === 1 ? 'item' : 'items'}`);
+export function tooMany(path: string, actual: number, most: number | bigint): FieldError {
+  const detail = most < 0 ? 'has too many items' : `must have at most ${most} ${most === 1 ? 'item' : 'items'}`;
+  return make('FieldValueTooMany', path, actual, detail);
 }
 
 /** `list.push(...items)` breaks where there are very many. */

@@ -107,3 +107,18 @@ test('old events go by age, number and size, never the youngest ones before', as
   assert.equal(store.compacted, 8);
   assert.deepEqual(store.since('pods', 8), []);
 });
+
+test('a listener that throws is reported; others hear of the write, and it is answered', async () => {
+  const errors: unknown[] = [];
+  const store = await Store.open({ journal: memoryJournal(), clock, onError: (error) => errors.push(error) });
+  const problem = new Error('a listener that cannot');
+  const seen: string[] = [];
+  store.listen('pods', () => {
+    throw problem;
+  });
+  store.listen('pods', (events) => seen.push(...events.map(({ entry }) => entry.body)));
+  const written = await store.write(key('x'), put('1'));
+  assert.equal(written.entry?.body, '1@1');
+  await store.write(key('x'), put('2'));
+  assert.deepEqual([seen, errors, bodies(store)], [['1@1', '2@2'], [problem, problem], ['a/x 2@2']]);
+});

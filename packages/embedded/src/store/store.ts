@@ -15,6 +15,8 @@ export interface StoreOptions {
   readonly journal: Journal;
   readonly clock: Pick<Clock, 'now'>;
   readonly history?: HistoryLimits;
+  /** Told of a listener that threw. The write is durable by then, and stands. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export type Decision =
@@ -63,6 +65,7 @@ export class Store {
   readonly #journal: Journal;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #history: History;
+  readonly #onError: (error: unknown) => void;
   readonly #tables = new Map<string, Table>();
   readonly #listeners = new Map<string, Set<Listener>>();
   readonly #heads = new Map<string, Head>();
@@ -78,10 +81,11 @@ export class Store {
     return new Store(options, rows, compacted);
   }
 
-  private constructor({ journal, clock, history }: StoreOptions, rows: readonly Row[], compacted: number) {
+  private constructor({ journal, clock, history, onError }: StoreOptions, rows: readonly Row[], compacted: number) {
     this.#journal = journal;
     this.#clock = clock;
     this.#history = new History(history ?? {}, compacted);
+    this.#onError = onError ?? (() => undefined);
     const now = clock.now();
     for (const { key } of rows) if (!this.#tables.has(key.resource)) this.#tables.set(key.resource, new Table(true));
     for (const row of rows) this.#show(row, entryOf(row), now, row.revision > compacted);
@@ -125,7 +129,7 @@ export class Store {
     return this.#history.since(revision, resource);
   }
 
-  /** Told of all events of a resource from now on, in order, as soon as they are visible. Must not throw. */
+  /** Told of all events of a resource from now on, in order, as soon as they are visible. One that throws is reported, no more. */
   listen(resource: string, listener: Listener): Disposable {
     const listeners = this.#listeners.get(resource) ?? new Set();
     this.#listeners.set(resource, listeners);
@@ -206,10 +210,19 @@ export class Store {
     this.#visible = (batch.at(-1) as PendingWrite).row.revision;
     for (const revision of this.#history.trim(now)) this.#garbage.push(revision);
     for (const [resource, ofResource] of events) {
-      for (const listener of this.#listeners.get(resource) ?? []) listener(ofResource);
+      for (const listener of this.#listeners.get(resource) ?? []) this.#tell(listener, ofResource);
       for (const event of ofResource) event.note = undefined;
     }
     for (const { entry, resolve } of batch) resolve({ entry, changed: true });
+  }
+
+  /** Others still have to hear of it, and whoever wrote it waits for an answer. */
+  #tell(listener: Listener, events: readonly StoreEvent[]): void {
+    try {
+      listener(events);
+    } catch (error) {
+      this.#onError(error);
+    }
   }
 
   #show(row: Row, entry: Entry, at: number, remember: boolean): StoreEvent {

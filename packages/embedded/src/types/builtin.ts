@@ -67,6 +67,10 @@ export const objectMeta: Type = types.get('ObjectMeta') ?? {};
 /** A schema in a definition. */
 export const jsonSchemaProps = types.get('JSONSchemaProps')?.map as MapType;
 
+/** What is sent to subresources, and kept nowhere. */
+export const scaleType = types.get('Scale')?.map as MapType;
+export const tokenRequestType = types.get('TokenRequest')?.map as MapType;
+
 const builtinKinds: ReadonlyMap<string, KindTypes> = readKinds();
 
 function readKinds(): ReadonlyMap<string, KindTypes> {

@@ -6,11 +6,11 @@ DaemonSetSpec: selector:LabelSelector*! template:PodTemplateSpec! updateStrategy
 DaemonSetUpdateStrategy: type:s rollingUpdate:RollingUpdateDaemonSet*
 RollingUpdateDaemonSet: maxUnavailable:i* maxSurge:i*
 DaemonSetStatus: currentNumberScheduled:n! numberMisscheduled:n! desiredNumberScheduled:n! numberReady:n!
-    observedGeneration:n updatedNumberScheduled:n numberAvailable:n numberUnavailable:n collisionCount:n*
+    observedGeneration:l updatedNumberScheduled:n numberAvailable:n numberUnavailable:n collisionCount:n*
     conditions:[DaemonSetCondition]type~merge/type
 DaemonSetCondition: type:s! status:s! lastTransitionTime:t! reason:s message:s
 CronJob: kind:s apiVersion:s metadata:ObjectMeta! spec:CronJobSpec! status:CronJobStatus!
-CronJobSpec: schedule:s! timeZone:s* startingDeadlineSeconds:n* concurrencyPolicy:s suspend:b*
+CronJobSpec: schedule:s! timeZone:s* startingDeadlineSeconds:l* concurrencyPolicy:s suspend:b*
     jobTemplate:JobTemplateSpec! successfulJobsHistoryLimit:n* failedJobsHistoryLimit:n*
 JobTemplateSpec: metadata:ObjectMeta! spec:JobSpec!
 CronJobStatus: active:[ObjectReference] lastScheduleTime:t* lastSuccessfulTime:t*
@@ -72,7 +72,7 @@ Validation: expression:s! message:s reason:s* messageExpression:s
 AuditAnnotation: key:s! valueExpression:s!
 MatchCondition: name:s! expression:s!
 Variable@atomic: name:s! expression:s!
-ValidatingAdmissionPolicyStatus: observedGeneration:n typeChecking:TypeChecking* conditions:[Condition]type
+ValidatingAdmissionPolicyStatus: observedGeneration:l typeChecking:TypeChecking* conditions:[Condition]type
 TypeChecking: expressionWarnings:[ExpressionWarning]
 ExpressionWarning: fieldRef:s! warning:s!
 ValidatingAdmissionPolicyBinding: kind:s apiVersion:s metadata:ObjectMeta! spec:ValidatingAdmissionPolicyBindingSpec!
@@ -88,9 +88,9 @@ CustomResourceDefinitionVersion: name:s! served:b! storage:b! deprecated:b depre
     schema:CustomResourceValidation* subresources:CustomResourceSubresources*
     additionalPrinterColumns:[CustomResourceColumnDefinition] selectableFields:[SelectableField]
 CustomResourceValidation: openAPIV3Schema:JSONSchemaProps*
-JSONSchemaProps: id:s $schema:s $ref:s* description:s type:s format:s title:s default:d* maximum:n* exclusiveMaximum:b
-    minimum:n* exclusiveMinimum:b maxLength:n* minLength:n* pattern:s maxItems:n* minItems:n* uniqueItems:b
-    multipleOf:n* enum:[d] maxProperties:n* minProperties:n* required:[s] items:d* allOf:[JSONSchemaProps]
+JSONSchemaProps: id:s $schema:s $ref:s* description:s type:s format:s title:s default:d* maximum:f* exclusiveMaximum:b
+    minimum:f* exclusiveMinimum:b maxLength:l* minLength:l* pattern:s maxItems:l* minItems:l* uniqueItems:b
+    multipleOf:f* enum:[d] maxProperties:l* minProperties:l* required:[s] items:d* allOf:[JSONSchemaProps]
     oneOf:[JSONSchemaProps] anyOf:[JSONSchemaProps] not:JSONSchemaProps* properties:{JSONSchemaProps}
     additionalProperties:d* patternProperties:{JSONSchemaProps} dependencies:{d} additionalItems:d*
     definitions:{JSONSchemaProps} externalDocs:ExternalDocumentation* example:d* nullable:b
@@ -109,6 +109,6 @@ WebhookConversion: clientConfig:WebhookClientConfig* conversionReviewVersions:[s
 WebhookClientConfig: url:s* service:ConversionServiceReference* caBundle:s
 ConversionServiceReference: namespace:s! name:s! path:s* port:n*
 CustomResourceDefinitionStatus: conditions:[CustomResourceDefinitionCondition]type!
-    acceptedNames:CustomResourceDefinitionNames! storedVersions:[s]! observedGeneration:n
-CustomResourceDefinitionCondition: type:s! status:s! lastTransitionTime:t! reason:s message:s observedGeneration:n
+    acceptedNames:CustomResourceDefinitionNames! storedVersions:[s]! observedGeneration:l
+CustomResourceDefinitionCondition: type:s! status:s! lastTransitionTime:t! reason:s message:s observedGeneration:l
 `;

@@ -3,6 +3,7 @@
  * knows (they are dropped, with strict validation refused) and values of another type (refused always).
  */
 import type { Json } from '@reeve/kube';
+import { isInteger } from '../format/integer.ts';
 import { parseQuantity } from '../format/quantity.ts';
 import type { JsonObject } from '../object/draft.ts';
 import { asList, asMap, type MapType, type Type } from './type.ts';
@@ -16,11 +17,12 @@ export interface Fit {
 /** Metadata is read elsewhere, for all kinds. */
 const elsewhere = ['apiVersion', 'kind', 'metadata'];
 
-export function fitOf(object: JsonObject, type: MapType): Fit {
+/** @param fields the names of the fields down to the object, if it is a part of another. */
+export function fitOf(object: JsonObject, type: MapType, fields = ''): Fit {
   const walk = new Walk();
   try {
     for (const name in object) {
-      if (!elsewhere.includes(name)) walk.field(object[name] as Json, name, type, { path: '', fields: '', struct: '' });
+      if (!elsewhere.includes(name)) walk.field(object[name] as Json, name, type, { path: '', fields, struct: '' });
     }
   } catch (error) {
     if (error instanceof Wrong) return { unknown: walk.unknown, problem: error.message };
@@ -64,7 +66,7 @@ class Walk {
     } else if (map || list || !isScalar(value, type)) {
       const { struct, fields } = place;
       throw new Wrong(
-        `json: cannot unmarshal ${sortOf(value)} into Go struct field ${struct}${fields} of type ${goTypeOf(type)}`,
+        `json: cannot unmarshal ${shownSort(value, type)} into Go struct field ${struct}${fields} of type ${goTypeOf(type)}`,
       );
     } else if (type.isQuantity === true) {
       const quantity = parseQuantity(quantityText(value));
@@ -77,23 +79,42 @@ class Walk {
 const quantityText = (value: Json): string =>
   typeof value === 'number' || typeof value === 'bigint' ? String(value) : typeof value === 'string' ? value : '';
 
-function isScalar(value: Json, { scalar, isQuantity }: Type): boolean {
+function isScalar(value: Json, type: Type): boolean {
+  const { scalar, goScalar } = type;
   if (scalar === undefined) return false;
-  if (scalar === 'untyped' || isQuantity === true) return true;
-  const sort = sortOf(value);
-  return sort === (scalar === 'numeric' ? 'number' : scalar === 'boolean' ? 'bool' : 'string');
+  switch (goScalar) {
+    case 'int32':
+    case 'int64':
+      return isInteger(value, goScalar);
+    case 'IntOrString':
+      return typeof value === 'string' || isInteger(value, 'int32');
+    case 'Time':
+      return typeof value === 'string';
+    default:
+      return scalar === 'untyped' || sortOf(value) === SORTS[scalar];
+  }
 }
+
+const SORTS = { numeric: 'number', boolean: 'bool', string: 'string' } as const;
 
 function sortOf(value: Json): string {
   if (typeof value === 'object') return Array.isArray(value) ? 'array' : 'object';
   return typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'number' : typeof value;
 }
 
-function goTypeOf({ scalar, list, map }: Type): string {
+/** A number that does not fit a number is shown; one that does not fit anything else is not. */
+function shownSort(value: Json, type: Type): string {
+  const isNumeric = type.scalar === 'numeric' || type.goScalar === 'IntOrString';
+  return isNumeric && (typeof value === 'number' || typeof value === 'bigint') ? `number ${value}` : sortOf(value);
+}
+
+function goTypeOf({ scalar, goScalar, list, map }: Type): string {
   // What takes every form refers to itself.
   if (scalar !== undefined && (list ?? map) !== undefined) return 'interface {}';
   if (map?.name !== undefined) return `v1.${map.name}`;
   if (map) return `map[string]${map.element ? goTypeOf(map.element) : 'interface {}'}`;
   if (list) return `[]${goTypeOf(list.element)}`;
-  return scalar === 'numeric' ? 'int' : scalar === 'boolean' ? 'bool' : 'string';
+  if (goScalar === 'IntOrString') return 'int32';
+  if (goScalar === 'Time') return 'string';
+  return goScalar ?? (scalar === 'boolean' ? 'bool' : 'string');
 }

@@ -17,7 +17,7 @@ ServiceStatus: loadBalancer:LoadBalancerStatus! conditions:[Condition]type~merge
 LoadBalancerStatus: ingress:[LoadBalancerIngress]
 LoadBalancerIngress: ip:s hostname:s ipMode:s* ports:[PortStatus]
 PortStatus: port:n! protocol:s! error:s*
-Condition: type:s! status:s! observedGeneration:n lastTransitionTime:t! reason:s! message:s!
+Condition: type:s! status:s! observedGeneration:l lastTransitionTime:t! reason:s! message:s!
 ConfigMap: kind:s apiVersion:s metadata:ObjectMeta! immutable:b* data:{s} binaryData:{s}
 Secret: kind:s apiVersion:s metadata:ObjectMeta! immutable:b* data:{s} stringData:{s} type:s
 ServiceAccount: kind:s apiVersion:s metadata:ObjectMeta! secrets:[ObjectReference]name~merge/name
@@ -55,8 +55,8 @@ NodeDaemonEndpoints: kubeletEndpoint:DaemonEndpoint!
 DaemonEndpoint: Port:n!
 NodeSystemInfo: machineID:s! systemUUID:s! bootID:s! kernelVersion:s! osImage:s! containerRuntimeVersion:s!
     kubeletVersion:s! kubeProxyVersion:s! operatingSystem:s! architecture:s! swap:NodeSwapStatus*
-NodeSwapStatus: capacity:n*
-ContainerImage: names:[s]! sizeBytes:n
+NodeSwapStatus: capacity:l*
+ContainerImage: names:[s]! sizeBytes:l
 AttachedVolume: name:s! devicePath:s!
 NodeConfigStatus: assigned:NodeConfigSource* active:NodeConfigSource* lastKnownGood:NodeConfigSource* error:s
 NodeRuntimeHandler: name:s! features:NodeRuntimeHandlerFeatures*
@@ -76,7 +76,7 @@ StatefulSetUpdateStrategy: type:s rollingUpdate:RollingUpdateStatefulSetStrategy
 RollingUpdateStatefulSetStrategy: partition:n* maxUnavailable:i*
 StatefulSetPersistentVolumeClaimRetentionPolicy: whenDeleted:s whenScaled:s
 StatefulSetOrdinals: start:n!
-StatefulSetStatus: observedGeneration:n replicas:n! readyReplicas:n currentReplicas:n updatedReplicas:n
+StatefulSetStatus: observedGeneration:l replicas:n! readyReplicas:n currentReplicas:n updatedReplicas:n
     currentRevision:s updateRevision:s collisionCount:n* conditions:[StatefulSetCondition]type~merge/type
     availableReplicas:n!
 StatefulSetCondition: type:s! status:s! lastTransitionTime:t! reason:s message:s
@@ -85,17 +85,17 @@ DeploymentSpec: replicas:n* selector:LabelSelector*! template:PodTemplateSpec! s
     minReadySeconds:n revisionHistoryLimit:n* paused:b progressDeadlineSeconds:n*
 DeploymentStrategy: type:s rollingUpdate:RollingUpdateDeployment*
 RollingUpdateDeployment: maxUnavailable:i* maxSurge:i*
-DeploymentStatus: observedGeneration:n replicas:n updatedReplicas:n readyReplicas:n availableReplicas:n
+DeploymentStatus: observedGeneration:l replicas:n updatedReplicas:n readyReplicas:n availableReplicas:n
     unavailableReplicas:n terminatingReplicas:n* conditions:[DeploymentCondition]type~merge/type collisionCount:n*
 DeploymentCondition: type:s! status:s! lastUpdateTime:t! lastTransitionTime:t! reason:s message:s
 ReplicaSet: kind:s apiVersion:s metadata:ObjectMeta! spec:ReplicaSetSpec! status:ReplicaSetStatus!
 ReplicaSetSpec: replicas:n* minReadySeconds:n selector:LabelSelector*! template:PodTemplateSpec!
 ReplicaSetStatus: replicas:n! fullyLabeledReplicas:n readyReplicas:n availableReplicas:n terminatingReplicas:n*
-    observedGeneration:n conditions:[ReplicaSetCondition]type~merge/type
+    observedGeneration:l conditions:[ReplicaSetCondition]type~merge/type
 ReplicaSetCondition: type:s! status:s! lastTransitionTime:t! reason:s message:s
-ControllerRevision: kind:s apiVersion:s metadata:ObjectMeta! data:x! revision:n!
+ControllerRevision: kind:s apiVersion:s metadata:ObjectMeta! data:x! revision:l!
 Job: kind:s apiVersion:s metadata:ObjectMeta! spec:JobSpec! status:JobStatus!
-JobSpec: parallelism:n* completions:n* activeDeadlineSeconds:n* podFailurePolicy:PodFailurePolicy*
+JobSpec: parallelism:n* completions:n* activeDeadlineSeconds:l* podFailurePolicy:PodFailurePolicy*
     successPolicy:SuccessPolicy* backoffLimit:n* backoffLimitPerIndex:n* maxFailedIndexes:n* selector:LabelSelector*
     manualSelector:b* template:PodTemplateSpec! ttlSecondsAfterFinished:n* completionMode:s* suspend:b*
     podReplacementPolicy:s* managedBy:s*
@@ -114,7 +114,7 @@ PodDisruptionBudget: kind:s apiVersion:s metadata:ObjectMeta! spec:PodDisruption
     status:PodDisruptionBudgetStatus!
 PodDisruptionBudgetSpec: minAvailable:i* selector:LabelSelector*~replace maxUnavailable:i*
     unhealthyPodEvictionPolicy:s*
-PodDisruptionBudgetStatus: observedGeneration:n disruptedPods:{t} disruptionsAllowed:n! currentHealthy:n!
+PodDisruptionBudgetStatus: observedGeneration:l disruptedPods:{t} disruptionsAllowed:n! currentHealthy:n!
     desiredHealthy:n! expectedPods:n! conditions:[Condition]type~merge/type
 Role: kind:s apiVersion:s metadata:ObjectMeta! rules:[PolicyRule]!
 PolicyRule: verbs:[s]! apiGroups:[s] resources:[s] resourceNames:[s] nonResourceURLs:[s]
@@ -131,4 +131,11 @@ EventsEvent: kind:s apiVersion:s metadata:ObjectMeta! eventTime:t! series:Events
     reportingInstance:s action:s reason:s regarding:ObjectReference! related:ObjectReference* note:s type:s
     deprecatedSource:EventSource! deprecatedFirstTimestamp:t! deprecatedLastTimestamp:t! deprecatedCount:n
 EventsEventSeries: count:n! lastObservedTime:t!
+Scale: kind:s apiVersion:s metadata:ObjectMeta! spec:ScaleSpec! status:ScaleStatus!
+ScaleSpec: replicas:n
+ScaleStatus: replicas:n! selector:s
+TokenRequest: kind:s apiVersion:s metadata:ObjectMeta! spec:TokenRequestSpec! status:TokenRequestStatus!
+TokenRequestSpec: audiences:[s]! expirationSeconds:l*! boundObjectRef:BoundObjectReference*!
+BoundObjectReference: kind:s apiVersion:s name:s uid:s
+TokenRequestStatus: token:s! expirationTimestamp:t!
 `;

@@ -4,14 +4,14 @@
  */
 export const podTable = `
 Pod: kind:s apiVersion:s metadata:ObjectMeta! spec:PodSpec! status:PodStatus!
-ObjectMeta: name:s generateName:s namespace:s selfLink:s uid:s resourceVersion:s generation:n creationTimestamp:t
-    deletionTimestamp:t* deletionGracePeriodSeconds:n* labels:{s} annotations:{s}
+ObjectMeta: name:s generateName:s namespace:s selfLink:s uid:s resourceVersion:s generation:l creationTimestamp:t
+    deletionTimestamp:t* deletionGracePeriodSeconds:l* labels:{s} annotations:{s}
     ownerReferences:[OwnerReference]uid~merge/uid finalizers:[s]set~merge managedFields:[ManagedFieldsEntry]
 OwnerReference@atomic: apiVersion:s! kind:s! name:s! uid:s! controller:b* blockOwnerDeletion:b*
 ManagedFieldsEntry: manager:s operation:s apiVersion:s time:t* fieldsType:s fieldsV1:o* subresource:s
 PodSpec: volumes:[Volume]name~merge+retainKeys/name initContainers:[Container]name~merge/name
     containers:[Container]name!~merge/name ephemeralContainers:[EphemeralContainer]name~merge/name restartPolicy:s
-    terminationGracePeriodSeconds:n* activeDeadlineSeconds:n* dnsPolicy:s nodeSelector:{s}@atomic serviceAccountName:s
+    terminationGracePeriodSeconds:l* activeDeadlineSeconds:l* dnsPolicy:s nodeSelector:{s}@atomic serviceAccountName:s
     serviceAccount:s automountServiceAccountToken:b* nodeName:s hostNetwork:b hostPID:b hostIPC:b
     shareProcessNamespace:b* securityContext:PodSecurityContext*
     imagePullSecrets:[LocalObjectReference]name~merge/name hostname:s subdomain:s affinity:Affinity* schedulerName:s
@@ -69,7 +69,7 @@ VolumeProjection: secret:SecretProjection* downwardAPI:DownwardAPIProjection* co
 SecretProjection: name:s= items:[KeyToPath] optional:b*
 DownwardAPIProjection: items:[DownwardAPIVolumeFile]
 ConfigMapProjection: name:s= items:[KeyToPath] optional:b*
-ServiceAccountTokenProjection: audience:s expirationSeconds:n* path:s!
+ServiceAccountTokenProjection: audience:s expirationSeconds:l* path:s!
 ClusterTrustBundleProjection: name:s* signerName:s* labelSelector:LabelSelector* optional:b* path:s!
 LabelSelector@atomic: matchLabels:{s} matchExpressions:[LabelSelectorRequirement]
 LabelSelectorRequirement: key:s! operator:s! values:[s]
@@ -114,7 +114,7 @@ ContainerRestartRuleOnExitCodes: operator:s values:[n]set
 VolumeMount: name:s! readOnly:b recursiveReadOnly:s* mountPath:s! subPath:s mountPropagation:s* subPathExpr:s
 VolumeDevice: name:s! devicePath:s!
 Probe: exec:ExecAction* httpGet:HTTPGetAction* tcpSocket:TCPSocketAction* grpc:GRPCAction* initialDelaySeconds:n
-    timeoutSeconds:n periodSeconds:n successThreshold:n failureThreshold:n terminationGracePeriodSeconds:n*
+    timeoutSeconds:n periodSeconds:n successThreshold:n failureThreshold:n terminationGracePeriodSeconds:l*
 ExecAction: command:[s]
 HTTPGetAction: path:s port:i! host:s scheme:s httpHeaders:[HTTPHeader]
 HTTPHeader: name:s! value:s!
@@ -122,9 +122,9 @@ TCPSocketAction: port:i! host:s
 GRPCAction: port:n! service:s*!=
 Lifecycle: postStart:LifecycleHandler* preStop:LifecycleHandler* stopSignal:s*
 LifecycleHandler: exec:ExecAction* httpGet:HTTPGetAction* tcpSocket:TCPSocketAction* sleep:SleepAction*
-SleepAction: seconds:n!
+SleepAction: seconds:l!
 SecurityContext: capabilities:Capabilities* privileged:b* seLinuxOptions:SELinuxOptions*
-    windowsOptions:WindowsSecurityContextOptions* runAsUser:n* runAsGroup:n* runAsNonRoot:b* readOnlyRootFilesystem:b*
+    windowsOptions:WindowsSecurityContextOptions* runAsUser:l* runAsGroup:l* runAsNonRoot:b* readOnlyRootFilesystem:b*
     allowPrivilegeEscalation:b* procMount:s* seccompProfile:SeccompProfile* appArmorProfile:AppArmorProfile*
 Capabilities: add:[s] drop:[s]
 SELinuxOptions: user:s role:s type:s level:s
@@ -138,8 +138,8 @@ EphemeralContainer: name:s! image:s command:[s] args:[s] workingDir:s
     volumeDevices:[VolumeDevice]devicePath~merge/devicePath livenessProbe:Probe* readinessProbe:Probe*
     startupProbe:Probe* lifecycle:Lifecycle* terminationMessagePath:s terminationMessagePolicy:s imagePullPolicy:s
     securityContext:SecurityContext* stdin:b stdinOnce:b tty:b targetContainerName:s
-PodSecurityContext: seLinuxOptions:SELinuxOptions* windowsOptions:WindowsSecurityContextOptions* runAsUser:n*
-    runAsGroup:n* runAsNonRoot:b* supplementalGroups:[n] supplementalGroupsPolicy:s* fsGroup:n* sysctls:[Sysctl]
+PodSecurityContext: seLinuxOptions:SELinuxOptions* windowsOptions:WindowsSecurityContextOptions* runAsUser:l*
+    runAsGroup:l* runAsNonRoot:b* supplementalGroups:[l] supplementalGroupsPolicy:s* fsGroup:l* sysctls:[Sysctl]
     fsGroupChangePolicy:s* seccompProfile:SeccompProfile* appArmorProfile:AppArmorProfile* seLinuxChangePolicy:s*
 Sysctl: name:s! value:s!
 Affinity: nodeAffinity:NodeAffinity* podAffinity:PodAffinity* podAntiAffinity:PodAntiAffinity*
@@ -156,7 +156,7 @@ PodAffinityTerm: labelSelector:LabelSelector* namespaces:[s] topologyKey:s! name
 WeightedPodAffinityTerm: weight:n! podAffinityTerm:PodAffinityTerm!
 PodAntiAffinity: requiredDuringSchedulingIgnoredDuringExecution:[PodAffinityTerm]
     preferredDuringSchedulingIgnoredDuringExecution:[WeightedPodAffinityTerm]
-Toleration: key:s operator:s value:s effect:s tolerationSeconds:n*
+Toleration: key:s operator:s value:s effect:s tolerationSeconds:l*
 HostAlias: ip:s! hostnames:[s]
 PodDNSConfig: nameservers:[s] searches:[s] options:[PodDNSConfigOption]
 PodDNSConfigOption: name:s value:s*
@@ -167,14 +167,14 @@ PodOS: name:s!
 PodSchedulingGate: name:s!
 PodResourceClaim: name:s! resourceClaimName:s* resourceClaimTemplateName:s*
 PodSchedulingGroup: podGroupName:s*
-PodStatus: observedGeneration:n phase:s conditions:[PodCondition]type~merge/type message:s reason:s
+PodStatus: observedGeneration:l phase:s conditions:[PodCondition]type~merge/type message:s reason:s
     nominatedNodeName:s hostIP:s hostIPs:[HostIP]~merge/ip podIP:s podIPs:[PodIP]ip~merge/ip startTime:t*
     initContainerStatuses:[ContainerStatus] containerStatuses:[ContainerStatus] qosClass:s
     ephemeralContainerStatuses:[ContainerStatus] resize:s
     resourceClaimStatuses:[PodResourceClaimStatus]name~merge+retainKeys/name
     extendedResourceClaimStatus:PodExtendedResourceClaimStatus* allocatedResources:{q} resources:ResourceRequirements*
     nodeAllocatableResourceClaimStatuses:[NodeAllocatableResourceClaimStatus]
-PodCondition: type:s! observedGeneration:n status:s! lastProbeTime:t! lastTransitionTime:t! reason:s message:s
+PodCondition: type:s! observedGeneration:l status:s! lastProbeTime:t! lastTransitionTime:t! reason:s message:s
 HostIP: ip:s!
 PodIP: ip:s!
 ContainerStatus: name:s! state:ContainerState! lastState:ContainerState! ready:b! restartCount:n! image:s! imageID:s!
@@ -189,7 +189,7 @@ VolumeMountStatus: name:s! mountPath:s! readOnly:b recursiveReadOnly:s* volumeSt
 VolumeStatus: image:ImageVolumeStatus*
 ImageVolumeStatus: imageRef:s
 ContainerUser: linux:LinuxContainerUser*
-LinuxContainerUser: uid:n! gid:n! supplementalGroups:[n]
+LinuxContainerUser: uid:l! gid:l! supplementalGroups:[l]
 ResourceStatus: name:s! resources:[ResourceHealth]resourceID
 ResourceHealth: resourceID:s! health:s message:s*
 PodResourceClaimStatus: name:s! resourceClaimName:s*

@@ -39,7 +39,14 @@ function shapedValue(value: Json, type: Type): Json {
   if (map) return type.map ? shapedMap(map, type.map) : map;
   const list = asList(value);
   if (list) return type.list ? shapedList(list, type.list.element) : [...list];
-  return type.isQuantity === true ? canonicalQuantity(value) : value;
+  if (type.isQuantity === true) return canonicalQuantity(value);
+  return type.goScalar === 'float64' && typeof value === 'bigint' ? asDouble(value) : value;
+}
+
+/** The integer that a server which has a double for it writes: digits that tell it apart, then zeros. */
+function asDouble(value: bigint): Json {
+  const text = String(Number(value));
+  return text.includes('e') ? Number(text) : BigInt(text);
 }
 
 function shapedList(list: readonly Json[], element: Type): Json[] {

@@ -4,8 +4,8 @@
  *
  *     Container: name:s! ports:[ContainerPort]containerPort+protocol~merge/containerPort resources:ResourceRequirements!
  *
- * After the colon of a field stands its type: `s` string, `n` number, `b` boolean, `t` time, `q` quantity, `i` int or
- * string, `o` free object, `x` anything as one value, `d` anything, `{s}` map, `[s]` list, or a type of the table. A list
+ * After the colon of a field stands its type: `s` string, `n` int32, `l` int64, `f` float64, `b` boolean, `t` time, `q`
+ * quantity, `i` int or string, `o` free object, `x` anything as one value, `d` anything, `{s}` map, `[s]` list, or a type of the table. A list
  * is atomic unless `set` or its keys (joined by `+`) follow; a map or a struct is granular unless `@atomic` follows
  * (`@granular` where the type itself says atomic). Then come `*` (an empty value is kept if it was given), `!` (always
  * written), `~` with the strategy and the merge key of strategic merge patches, `=` with the default. A string or number
@@ -67,6 +67,8 @@ class StructType implements MapType {
   }
 }
 
+const isNumber = (expression: string): boolean => /^[nlf]$/.test(expression);
+
 const fieldPattern = /^([\w$-]+):(.+?)(\*?)(!?)(?:~([a-zA-Z+]+)(?:\/(\w+))?)?(?:=(.*))?$/;
 
 function readField(text: string, types: TypeTable): [string, Field] {
@@ -75,7 +77,7 @@ function readField(text: string, types: TypeTable): [string, Field] {
   const [, name = '', expression = '', pointer, always, strategy, mergeKey, given] = match;
   const type = readType(expression, types);
   const zero = zeroOf(expression, pointer === '*');
-  const isKeyLike = always === '!' && pointer === '' && (expression === 's' || expression === 'n');
+  const isKeyLike = always === '!' && pointer === '' && (expression === 's' || isNumber(expression));
   const standard = given ?? (isKeyLike ? '' : undefined);
   return [
     name,
@@ -83,7 +85,7 @@ function readField(text: string, types: TypeTable): [string, Field] {
       type,
       presence: always === '!' ? 'always' : pointer === '*' ? 'pointer' : 'filled',
       ...(zero === undefined ? {} : { zero }),
-      ...(standard === undefined ? {} : { default: expression === 'n' ? Number(standard) : standard }),
+      ...(standard === undefined ? {} : { default: isNumber(expression) ? Number(standard) : standard }),
       ...(strategy === undefined ? {} : { patch: patchRule(strategy, mergeKey) }),
     },
   ];
@@ -120,11 +122,13 @@ function listType(core: string, types: TypeTable): ListType {
 
 const simpleTypes: Readonly<Record<string, Type>> = {
   s: { scalar: 'string' },
-  n: { scalar: 'numeric' },
+  n: { scalar: 'numeric', goScalar: 'int32' },
+  l: { scalar: 'numeric', goScalar: 'int64' },
+  f: { scalar: 'numeric', goScalar: 'float64' },
   b: { scalar: 'boolean' },
-  t: { scalar: 'untyped' },
+  t: { scalar: 'untyped', goScalar: 'Time' },
   q: { scalar: 'untyped', isQuantity: true },
-  i: { scalar: 'untyped' },
+  i: { scalar: 'untyped', goScalar: 'IntOrString' },
   o: freeForm,
   x: untypedAtomic,
   d: deduced,
@@ -134,7 +138,7 @@ const simpleTypes: Readonly<Record<string, Type>> = {
 function zeroOf(expression: string, pointer: boolean): Field['zero'] {
   if (pointer || /^(?:[[{]|[txd]$)/.test(expression)) return null;
   if (expression === 's') return '';
-  if (expression === 'n' || expression === 'i') return 0;
+  if (isNumber(expression) || expression === 'i') return 0;
   if (expression === 'b') return false;
   return expression === 'q' ? '0' : undefined;
 }

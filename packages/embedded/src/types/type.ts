@@ -8,8 +8,13 @@ import type { JsonObject } from '../object/draft.ts';
 
 export type Scalar = 'numeric' | 'string' | 'boolean' | 'untyped';
 
+/** What a scalar of a built-in kind is to Go, where its form alone does not tell. */
+export type GoScalar = 'int32' | 'int64' | 'float64' | 'IntOrString' | 'Time';
+
 export interface Type {
   readonly scalar?: Scalar;
+  /** Only of interest where values of clients are read. */
+  readonly goScalar?: GoScalar;
   readonly list?: ListType;
   readonly map?: MapType;
   /** A scalar that has one canonical spelling in a server (`quantity.ts`). */

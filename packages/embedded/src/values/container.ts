@@ -15,7 +15,7 @@ interface Surroundings {
   /** Names of volumes that are right. */
   readonly volumes: ReadonlySet<string>;
   /** Seconds that the pod has to end. */
-  readonly grace: number;
+  readonly grace: number | bigint;
 }
 
 export function checkContainers(spec: Part, around: Surroundings): void {

@@ -2,7 +2,7 @@
  * A part of an object and the way to it. All parts of one object note what is wrong in one list, in the words of the real
  * server. By then objects are of their types: what is no text, number or list where there should be one was refused before.
  */
-import { isObject, isSame, type JsonObject, numberOf, objectOf, textOf, textsOf } from '../object/draft.ts';
+import { integerOf, isObject, isSame, type JsonObject, objectOf, textOf, textsOf } from '../object/draft.ts';
 import type { NameRule } from '../object/names.ts';
 import * as found from '../status/field-error.ts';
 
@@ -33,8 +33,8 @@ export class Part {
   }
 
   /** As Go has it: what is not there is 0. */
-  number(field: string): number {
-    return numberOf(this.object[field]) ?? 0;
+  number(field: string): number | bigint {
+    return integerOf(this.object[field]) ?? 0;
   }
 
   has(field: string): boolean {

@@ -1,5 +1,5 @@
 /** What is odd about pods and pod templates, but not wrong. */
-import { type Draft, type JsonObject, numberOf, objectOf, textOf } from '../object/draft.ts';
+import { type Draft, integerOf, type JsonObject, numberOf, objectOf, textOf } from '../object/draft.ts';
 import { dnsLabel } from '../object/names.ts';
 import { selectable } from '../kinds/kind.ts';
 import { child } from '../status/field-error.ts';
@@ -53,7 +53,7 @@ function nameWarnings(name: string, why: string): readonly string[] {
 function templateWarnings(template: JsonObject, path: string): readonly string[] {
   const spec = new Part(objectOf(template.spec), child(path, 'spec'));
   const containers = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((field) => spec.list(field));
-  const grace = numberOf(spec.object.terminationGracePeriodSeconds) ?? 0;
+  const grace = integerOf(spec.object.terminationGracePeriodSeconds) ?? 0;
   const negative = 'must be >= 0; negative values are invalid and will be treated as 1';
   return [
     ...spec.list('topologySpreadConstraints').flatMap(unselective),

@@ -1,5 +1,5 @@
 /** Pods: what may stand in a new one, and what of it may change. */
-import { type Draft, isSame, type JsonObject, numberOf, objectOf, textOf } from '../object/draft.ts';
+import { type Draft, isSame, type JsonObject, integerOf, objectOf, textOf } from '../object/draft.ts';
 import { qualifiedName } from '../object/names.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { Part } from './part.ts';
@@ -66,7 +66,7 @@ const lasting = ({ object }: Part): JsonObject => {
 
 /** It may be set, and become shorter. */
 function checkDeadline(spec: Part, before: JsonObject): boolean {
-  const had = numberOf(before.activeDeadlineSeconds);
+  const had = integerOf(before.activeDeadlineSeconds);
   if (!spec.has('activeDeadlineSeconds')) {
     if (had === undefined) return true;
     spec.wrong('activeDeadlineSeconds', null, 'must not update from a positive integer to nil value');
@@ -95,7 +95,7 @@ function withWhatMayChange(spec: JsonObject, before: JsonObject): JsonObject {
     if (now.length > 0) same[field] = now.map(({ object }, index) => ({ ...object, image: images[index] ?? '' }));
   }
   if (textOf(before.nodeName) === '') keep('nodeName');
-  if ((numberOf(before.terminationGracePeriodSeconds) ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1) {
+  if ((integerOf(before.terminationGracePeriodSeconds) ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1) {
     keep('terminationGracePeriodSeconds');
   }
   return same;

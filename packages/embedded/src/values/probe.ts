@@ -4,7 +4,7 @@ import { headerName, portErrors } from './rules.ts';
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'];
 
-export function checkProbes(container: Part, grace: number): void {
+export function checkProbes(container: Part, grace: number | bigint): void {
   for (const field of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     for (const probe of container.maybe(field)) {
       checkHandler(probe, container, field, grace);
@@ -30,7 +30,7 @@ export function checkProbes(container: Part, grace: number): void {
   }
 }
 
-export function checkLifecycle(container: Part, grace: number): void {
+export function checkLifecycle(container: Part, grace: number | bigint): void {
   for (const lifecycle of container.maybe('lifecycle')) {
     for (const field of ['postStart', 'preStop']) {
       for (const hook of lifecycle.maybe(field)) checkHandler(hook, lifecycle, field, grace);
@@ -39,7 +39,7 @@ export function checkLifecycle(container: Part, grace: number): void {
 }
 
 /** One, and only one. */
-function checkHandler(handler: Part, parent: Part, name: string, grace: number): void {
+function checkHandler(handler: Part, parent: Part, name: string, grace: number | bigint): void {
   const given = HANDLERS.filter((field) => handler.has(field));
   const [first, ...others] = given;
   if (first === undefined) parent.missing(name, 'must specify a handler type');
@@ -69,7 +69,7 @@ function checkHandler(handler: Part, parent: Part, name: string, grace: number):
   }
 }
 
-function checkSleep(handler: Part, seconds: number, grace: number): void {
+function checkSleep(handler: Part, seconds: number | bigint, grace: number | bigint): void {
   if (seconds >= 0 && seconds <= grace) return;
   const detail = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
   handler.wrong('sleep', seconds, detail);

@@ -9,10 +9,10 @@ type Rule = (value: string) => readonly string[];
 const between = (least: number, most: number): string => `must be between ${least} and ${most}, inclusive`;
 const shorter = (most: number): string => `must be no more than ${most} characters`;
 
-export const inRange = (value: number, least: number, most: number): readonly string[] =>
+export const inRange = (value: number | bigint, least: number, most: number): readonly string[] =>
   value >= least && value <= most ? [] : [between(least, most)];
 
-export const portNumber = (port: number): readonly string[] => inRange(port, 1, 65_535);
+export const portNumber = (port: number | bigint): readonly string[] => inRange(port, 1, 65_535);
 
 export const portName: Rule = (name) => [
   ...(Buffer.byteLength(name) > 15 ? [shorter(15)] : []),
@@ -81,7 +81,7 @@ export const ipAddress: Rule = (text) =>
   typeof parseAddress(text) === 'string' ? ['must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'] : [];
 
 export const MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
-export const isMode = (mode: number): boolean => mode >= 0 && mode <= 0o777;
+export const isMode = (mode: number | bigint): boolean => mode >= 0 && mode <= 0o777;
 
 export function labelErrors(labels: JsonObject, path: string): readonly FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [

@@ -21,6 +21,10 @@ const escapes: Readonly<Record<string, string>> = {
   t: '\t',
 };
 
+const MOST_DIGITS_SHOWN = 20;
+const shortened = (digits: string): string =>
+  digits.length > MOST_DIGITS_SHOWN ? `${digits.slice(0, MOST_DIGITS_SHOWN)}…` : digits;
+
 export function parseExactly(text: string, maxDepth: number): Json {
   return new ExactParser(text, maxDepth).document();
 }
@@ -146,8 +150,10 @@ class ExactParser {
     number.lastIndex = this.#at;
     const match = number.exec(this.#text);
     if (!match) this.#fail(`unexpected ${this.#here()}`);
-    this.#at = number.lastIndex;
     const value = Number(match[0]);
+    // It would be written as null. Kubernetes refuses it, too, and so no integer is longer than 309 digits.
+    if (!Number.isFinite(value)) this.#fail(`the number ${shortened(match[0])} is larger than any that a double holds`);
+    this.#at = number.lastIndex;
     const isInteger = match[1] === undefined && match[2] === undefined;
     return isInteger && !Number.isSafeInteger(value) ? BigInt(match[0]) : value;
   }

@@ -123,6 +123,10 @@ test('hostile documents are refused with their place', () => {
     ['nul', /unexpected "n"/],
     ['{a:1}', /expected a key/],
     ['{"a" 1}', /expected ':'/],
+    ['{"a":[1,1e999]}', /the number 1e999 is larger than any that a double holds at line 1, column 9, in \.a\[1\]/],
+    ['-1e999', /the number -1e999 is larger/],
+    [`1${'0'.repeat(309)}`, /is larger/],
+    [`-1${'0'.repeat(309)}.5`, /is larger/],
     [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, /nested deeper than 500/],
     [`${'{"a":'.repeat(501)}1${'}'.repeat(501)}`, /nested deeper than 500/],
   ];
@@ -152,7 +156,22 @@ test('on any text, valid or not, the fast way and the exact one agree', () => {
   };
   const piece = fc.constantFrom(
     ...['{', '}', '[', ']', ',', ':', '"', '\\', ' ', '\n', '"a"', '"a":', '"\\\\":', '":"', '"\\":"', '"__proto__":'],
-    ...['1', '-', '0', '.', 'e5', '9007199254740993', 'null', 'true', '{"a":1}', '{"a" :1,', '"a":2}', '{}', '\\u0061'],
+    ...[
+      '1',
+      '-',
+      '0',
+      '.',
+      'e5',
+      '9007199254740993',
+      '1e999',
+      'null',
+      'true',
+      '{"a":1}',
+      '{"a" :1,',
+      '"a":2}',
+      '{}',
+      '\\u0061',
+    ],
   );
   const members = fc.array(fc.tuple(fc.constantFrom('a', 'b', '\\\\', '\\u0061', '"'.padStart(2, '\\'), ':'), piece), {
     maxLength: 5,

@@ -3,13 +3,14 @@
  *
  * - an integer that a double cannot hold (beyond ±(2^53-1)) becomes a `bigint`, so that int64 values survive; other
  *   numbers are doubles, as Kubernetes itself has them;
+ * - a number that no double holds (`1e999`) is refused: it could not be written again;
  * - a key given twice is refused (two readers would see two documents), and so is the key `__proto__`;
  * - nesting is bounded; a complaint names line, column and path.
  *
  * `constructor` and `prototype` are ordinary keys: a ConfigMap may have them, and as own properties they change nothing.
  *
  * Fast because V8's own parser does the work; then two cheap looks tell whether it was enough. One walks the result
- * (depth, unsafe integers, number of keys), one counts in the text what can only be ends of keys. When the counts agree
+ * (depth, unsafe numbers, number of keys), one counts in the text what can only be ends of keys. When the counts agree
  * there was no key twice. When in doubt the exact parser decides.
  */
 import { KubeError } from '../errors/errors.ts';
@@ -39,13 +40,13 @@ export function parseJson(text: string, options: ParseOptions = {}): Json {
 
 /**
  * The number of keys in a value; negative (for good) when it holds something the exact parser must judge: the key `__proto__`, an
- * unsafe integer, too deep a nesting, or (where the text has backslashes) a key that V8 may have got wrong.
+ * unsafe number, too deep a nesting, or (where the text has backslashes) a key that V8 may have got wrong.
  *
  * V8 guesses the next key from objects it parsed before, and compares its guess with the raw text: after a document with
  * the key `\` it takes `"\""` for that key, too (nodejs/node#63785, V8 12.8 to 14.6 at least). A wrong guess always has a backslash in it.
  */
 function countKeys(value: Json, depth: number, hasBackslash: boolean): number {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? UNSURE : 0;
+  if (typeof value === 'number') return isDoubtful(value) ? UNSURE : 0;
   if (typeof value !== 'object' || value === null) return 0;
   if (depth === 0) return UNSURE;
   let count = 0;
@@ -61,6 +62,10 @@ function countKeys(value: Json, depth: number, hasBackslash: boolean): number {
   }
   return count;
 }
+
+/** An integer that a double does not hold, or a number that none holds at all. */
+const isDoubtful = (value: number): boolean =>
+  !Number.isSafeInteger(value) && (Number.isInteger(value) || !Number.isFinite(value));
 
 /** So far below zero that no number of keys lifts it above. */
 const UNSURE = -1e15;

@@ -1,5 +1,5 @@
 /** Defaults of pods and of the pod templates in other kinds. In the real server they are code, not schema. */
-import { type Draft, isObject, type JsonObject, numberOf, objectOf, textOf } from '../../object/draft.ts';
+import { type Draft, isObject, type JsonObject, integerOf, objectOf, textOf } from '../../object/draft.ts';
 import { selectable } from '../kind.ts';
 import { each, fill, fillText, maybe, within } from './fill.ts';
 
@@ -78,7 +78,7 @@ export function defaultPod(pod: Draft): void {
   for (const status of maybe(pod, 'status')) {
     if (textOf(status.podIP) !== '') fill(status, { podIPs: [{ ip: textOf(status.podIP) }] });
   }
-  if ((numberOf(spec.terminationGracePeriodSeconds) ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
+  if ((integerOf(spec.terminationGracePeriodSeconds) ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
   for (const container of [...each(spec, 'containers'), ...each(spec, 'initContainers')]) {
     const resources = objectOf(container.resources);
     if (isObject(resources.limits)) fill(within(resources, 'requests'), objectOf(resources.limits));
