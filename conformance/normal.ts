@@ -10,7 +10,7 @@
  * - generated names, continue tokens and signed tokens, if they look as they should;
  * - the order of several causes (Go's maps have none), and diffs of Go structs at their ends.
  */
-import type { Json } from '@reeve/kube';
+import { type Json, stringifyJson } from '@reeve/kube';
 import type { Case } from './case.ts';
 import type { Recording } from './record.ts';
 
@@ -38,7 +38,7 @@ export function normalised(
   findVersions(recorded as Json, versions);
   const ranks = [...versions].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
   const numbered = new Map(ranks.map((version, index) => [version, `version-${index + 1}`]));
-  const normaliser = new Normaliser(numbered, timeline, JSON.stringify(steps));
+  const normaliser = new Normaliser(numbered, timeline, stringifyJson(steps));
   return recorded.map((one) => normaliser.value(one as Json));
 }
 

@@ -1,5 +1,5 @@
 /** Runs the steps of one case on one server and writes down what it answers. */
-import type { Json } from '@reeve/kube';
+import { type Json, parseJson, stringifyJson } from '@reeve/kube';
 import type { Asker, Call, Case, Change, Collect, Open, Step } from './case.ts';
 import { merged } from './merged.ts';
 import type { Server } from './server.ts';
@@ -200,11 +200,11 @@ class Recorder implements Recording, Disposable {
   }
 
   #text(body: Json): string {
-    return this.#fill(typeof body === 'string' ? body : JSON.stringify(body));
+    return this.#fill(typeof body === 'string' ? body : stringifyJson(body));
   }
 
   #filled(body: Json): Json {
-    return JSON.parse(this.#text(body)) as Json;
+    return parseJson(this.#text(body));
   }
 
   #fill(text: string): string {

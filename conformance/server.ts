@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Json } from '@reeve/kube';
+import { type Json, stringifyJson } from '@reeve/kube';
 import { startKube } from '@reeve/rig';
 import { Wire } from './wire.ts';
 
@@ -89,7 +89,7 @@ async function define(wire: Wire, definition: Json): Promise<void> {
   const { spec } = definition as unknown as { spec: Spec };
   const headers = { 'content-type': 'application/json' };
   const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-  const made = await wire.send({ method: 'POST', path, headers, body: JSON.stringify(definition) });
+  const made = await wire.send({ method: 'POST', path, headers, body: stringifyJson(definition) });
   if (made.code >= 300) throw new Error(`definition of ${spec.names.plural}.${spec.group}: ${made.text}`);
   for (const end = Date.now() + WAIT_MS; ; ) {
     const { text } = await wire.send({ method: 'GET', path: `${path}/${spec.names.plural}.${spec.group}` });

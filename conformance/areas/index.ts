@@ -4,6 +4,7 @@ import { accessArea } from './access.ts';
 import { applyArea } from './apply.ts';
 import { customArea } from './custom.ts';
 import { deletionArea } from './deletion.ts';
+import { numbersArea } from './numbers.ts';
 import { objectsArea } from './objects.ts';
 import { patchArea } from './patch.ts';
 import { servicesArea } from './services.ts';
@@ -20,4 +21,5 @@ export const areas: readonly Area[] = [
   objectsArea,
   servicesArea,
   valuesArea,
+  numbersArea,
 ];

@@ -93,7 +93,8 @@ function refuseOtherType(value: unknown, field: string, type: string): void {
     if (isInteger(value, type)) return;
   } else if (sort === (SORTS[type] ?? 'string')) return;
   // A number that does not fit a number is shown.
-  const found = type === 'int64' && sort === 'number' ? `number ${String(value)}` : sort;
+  const isNumber = typeof value === 'number' || typeof value === 'bigint';
+  const found = type === 'int64' && isNumber ? `number ${value}` : sort;
   throw badRequest(`json: cannot unmarshal ${found} into Go struct field DeleteOptions.${field} of type ${type}`);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringifyJson } from '@reeve/kube';
-import { crds, openServer, widgetDefinition } from './server-testing.ts';
+import { crds, openServer, setSpec, widgetDefinition } from './server-testing.ts';
 
 /** Numbers at the edges of their types. */
 const edge = fc.constantFrom<unknown>(
@@ -188,33 +188,23 @@ const schemas = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
     })),
 })).schema;
 
-/** Accepted more often than not: of each type what may be said about its size. */
+/** Accepted more often than not: one thing said about the size of one field. */
+const sizes: readonly (readonly [string, object, readonly string[]])[] = [
+  ['text', { type: 'string' }, ['maxLength', 'minLength']],
+  ['whole', { type: 'integer' }, ['maximum', 'minimum', 'multipleOf', 'default']],
+  ['double', { type: 'number' }, ['maximum', 'minimum', 'multipleOf', 'default']],
+  ['list', { type: 'array', items: { type: 'string' }, default: ['x'] }, ['maxItems', 'minItems']],
+  ['map', { type: 'object', additionalProperties: { type: 'string' } }, ['maxProperties', 'minProperties']],
+];
+const rule = { 'x-kubernetes-validations': [{ rule: 'true' }] };
 const sized = fc
-  .record(
-    {
-      text: fc.dictionary(fc.constantFrom('maxLength', 'minLength'), edge),
-      whole: fc.dictionary(fc.constantFrom('maximum', 'minimum', 'multipleOf', 'default'), edge),
-      double: fc.dictionary(fc.constantFrom('maximum', 'minimum', 'multipleOf', 'default'), edge),
-      list: fc.dictionary(fc.constantFrom('maxItems', 'minItems'), edge),
-      map: fc.dictionary(fc.constantFrom('maxProperties', 'minProperties'), edge),
-    },
-    { requiredKeys: [] },
-  )
-  .map(({ text, whole, double, list, map }) => ({
-    type: 'object',
-    properties: {
-      spec: {
-        type: 'object',
-        properties: {
-          text: { type: 'string', ...text },
-          whole: { type: 'integer', ...whole },
-          double: { type: 'number', ...double },
-          list: { type: 'array', items: { type: 'string' }, default: ['x'], ...list },
-          map: { type: 'object', additionalProperties: { type: 'string' }, ...map },
-        },
-      },
-    },
-  }));
+  .tuple(fc.constantFrom(...sizes), fc.nat(), edge, fc.boolean())
+  .map(([[field, type, words], pick, size, hasRule]) => {
+    const said = { ...type, [words[pick % words.length] as string]: size, ...(hasRule ? rule : {}) };
+    const others = Object.fromEntries(sizes.map(([name, plain]) => [name, plain]));
+    const spec = { type: 'object', properties: { ...others, [field]: said } };
+    return { type: 'object', properties: { spec } };
+  });
 const sizedSpec = fc.record(
   { text: fc.constant('x'), whole: edge, double: edge, list: fc.constant(['x']), map: fc.constant({ x: 'y' }) },
   { requiredKeys: [] },
@@ -235,6 +225,41 @@ test('any schema is refused or served, and any object of it answered', async () 
       assert.deepEqual(errors, []);
     }),
     { numRuns: 200, seed: 5 },
+  );
+});
+
+test('a number of any size is kept as it was sent, or refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(edge, edge, fc.boolean(), async (first, second, isBeyond) => {
+      const { request, of, errors } = await openServer();
+      const set = { metadata: { name: 's' }, spec: { ...setSpec, replicas: first } };
+      const made = await request('POST', '/apis/apps/v1/namespaces/default/statefulsets', textOf(set));
+      const isInt32 = typeof first === 'number' && (first | 0) === first;
+      const right = isInt32 ? (first < 0 ? 422 : 201) : 400;
+      assert.equal(made.status, right, `${String(first)}: ${made.text}`);
+      await of(crds).create(widgetDefinition());
+      const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } };
+      const free = isBeyond ? BEYOND : first;
+      const path = '/apis/example.com/v1/namespaces/default/widgets';
+      const kept = await request('POST', path, textOf({ ...widget, free }));
+      assert.equal(kept.status, isBeyond ? 400 : 201, kept.text);
+      if (!isBeyond) assert.ok(kept.text.includes(`"free":${stringifyJson(first)}`), kept.text);
+      const pods = '/api/v1/namespaces/default/pods';
+      const containers = [{ name: 'c', image: 'i' }];
+      const spec = { nodeName: 'n', terminationGracePeriodSeconds: first, containers };
+      const ways: readonly (readonly ['POST' | 'DELETE', string, object?])[] = [
+        ['POST', pods, { metadata: { name: 'p' }, spec }],
+        ['DELETE', `${pods}/p?dryRun=All`],
+        ['DELETE', `${pods}/p`, { gracePeriodSeconds: second }],
+        ['DELETE', `${pods}/p?gracePeriodSeconds=${String(first)}`],
+      ];
+      for (const [method, where, sent] of ways) {
+        const answer = await request(method, where, sent && textOf(sent));
+        assert.ok(answer.status < 500, `${method} ${where} ${textOf([first, second])}: ${answer.text}`);
+      }
+      assert.deepEqual(errors, []);
+    }),
+    { numRuns: 100, seed: 5 },
   );
 });
 
