@@ -140,14 +140,17 @@ export class Ledger {
   }
 
   /**
-   * What it took in from clients after it had been replaced and before it knew. Or a primary that was dead comes back and
-   * takes its slots again: Valkey gives a node that finds a slot handed over to it a new epoch, which covers all its old
-   * slots. What others acknowledged is not excused: a tool that brought it there should have known.
+   * A primary that stood still or was cut off hears that it was replaced: it drops what clients gave it meanwhile. What
+   * others acknowledged is not excused: a tool that brought it there should have known.
+   *
+   * Or one that was dead comes back and takes its slots again: with an epoch that nobody had heard of before it died, or,
+   * on Valkey, with the new one of a node that finds a slot handed over to it. Its heir drops all that it got meanwhile.
    */
   #demoted(server: ModelServer, primaryId: string | undefined): void {
     const successor = this.#model.servers.find((other) => other.id === primaryId);
-    if (!successor || !(this.#suffering.has(server) || this.#suffering.has(successor))) return;
-    this.#excuseDifferences(server, successor, ({ by }) => by === server);
+    if (!successor) return;
+    if (this.#suffering.has(server)) this.#excuseDifferences(server, successor, ({ by }) => by === server);
+    else if (this.#suffering.has(successor)) this.#excuseDifferences(server, successor, () => true);
   }
 
   #excuseDifferences(former: ModelServer, successor: ModelServer, isPermitted: (line: Line) => boolean): void {
