@@ -1,28 +1,44 @@
 /** One round: an operation under traffic, one kill -9 at a random moment, the way on, and the judges. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Product, type Server, startServers, startTraffic, temporaryFolder, until } from '@reeve/rig';
+import { type Product, startTraffic, temporaryFolder, until } from '@reeve/rig';
+import { createRound } from './create-round.ts';
 import { misplacedSlots, stillKnownBy } from './goal.ts';
 import { countLosses, LossPermit } from './losses.ts';
 import { decideConflicts } from './person.ts';
-import { address, begun, reeve, Tool } from './tool.ts';
+import { address, begun, journalLines, MOST_RESUMES, pause, type Resumed, reeve, resume, Tool } from './tool.ts';
 import type { Member, World } from './world.ts';
 
 export type Operation = 'create' | 'reshard' | 'delete';
 export type Victim = 'tool' | 'source' | 'target';
-/** What happens to a killed server: started again at once, or only after its replica took over. */
-export type Return = 'at-once' | 'after-failover';
+
+/**
+ * What follows the kill. The tool: its journal (`resume`), or nothing but `fix` and a deletion asked for anew, or a
+ * creation asked for anew. A server: started again at once, only after its replica took over, or, in a creation, where
+ * nobody may be there to take over, only after the tool gave up waiting for it.
+ */
+export type FollowUp = 'resume' | 'fix' | 'anew' | 'at-once' | 'after-failover' | 'after-the-tool';
+
+/** What is done in such a round. */
+export function followUps(
+  operation: Operation,
+  victim: Victim,
+): { readonly usual: FollowUp; readonly other: FollowUp } {
+  if (operation === 'create') {
+    return victim === 'tool' ? { usual: 'resume', other: 'anew' } : { usual: 'at-once', other: 'after-the-tool' };
+  }
+  return victim === 'tool' ? { usual: 'resume', other: 'fix' } : { usual: 'at-once', other: 'after-failover' };
+}
 
 export interface RoundPlan {
   readonly number: number;
   readonly product: Product;
   readonly operation: Operation;
   readonly engine: Engine;
+  readonly pace: Pace;
   readonly victim: Victim;
-  readonly comesBack: Return;
-  /** After a killed tool: the journal, or nothing but `fix` (and the operation asked for anew). */
-  readonly wayOn: 'resume' | 'fix';
-  /** 0–1: how far into the operation the kill falls. */
+  readonly followUp: FollowUp;
+  /** How far into the operation the kill falls: from 0; from 1 on all slots have moved, and a deletion goes on with the rest. */
   readonly moment: number;
 }
 
@@ -32,6 +48,8 @@ export interface RoundResult {
   /** The tool had ended before the kill: the round proves less. */
   readonly tooLate: boolean;
   readonly journalLines: number;
+  /** Slots that had left the source at the kill, and how many were to; nothing of the kind in a creation. */
+  readonly moved?: { readonly slots: number; readonly of: number };
   readonly resumes: number;
   /** The tool ended while the killed server was away, and said so: `fix` ran when it was back. */
   readonly fixedOnReturn?: boolean;
@@ -45,167 +63,108 @@ export interface RoundResult {
 
 /** How slots move in a round: Redis 7 has one engine only. */
 export type Engine = 'auto' | 'windowed';
+/** As fast as the servers can, or as the tool does it when nothing is said. */
+export type Pace = 'fast' | 'gentle';
 
-/** How long each operation takes undisturbed with each engine, from its journal's beginning: the window in which the kill falls. */
+/** How long an operation takes undisturbed from its journal's beginning, where slots move all at once: then time alone tells how far it is. */
 export type Windows = ReadonlyMap<string, number>;
+const POLL_MS = 10;
 const SLOTS = 1200;
 /** The last part of create waits until the servers serve; nothing is changed any more then. */
 const CREATE_WINDOW_MS = 900;
-const MOST_RESUMES = 6;
 
 export async function killRound(plan: RoundPlan, world: World, windows: Windows): Promise<RoundResult> {
   const began = performance.now();
   if (plan.operation === 'create') return createRound(plan, CREATE_WINDOW_MS, began);
-  return changeRound(plan, world, windows.get(`${plan.operation} ${plan.engine}`) ?? 1000, began);
+  return changeRound(plan, world, windows.get(windowName(plan)), began);
 }
 
-/** One undisturbed run of each, timed. */
-export async function measureWindows(world: World): Promise<Windows> {
+type Manner = Pick<RoundPlan, 'operation' | 'engine' | 'pace'>;
+
+function windowName({ operation, engine, pace }: Manner): string {
+  return `${operation} ${engine} ${pace}`;
+}
+
+/** One undisturbed run of each kind that the rounds need, timed: only Valkey's atomic migration moves slots all at once. */
+export async function measureWindows(world: World, plans: readonly RoundPlan[]): Promise<Windows> {
   const windows = new Map<string, number>();
-  for (const operation of ['reshard', 'delete'] as const) {
-    for (const engine of ['auto', 'windowed'] as const) {
-      const { source, target } = pickPair(await world.members(), 0);
-      const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
-      const journal = join(temporaryFolder('kill'), `${operation}.journal.json`);
-      const line = lineFor(operation, engine, address(witness.server.endpoint), source, target);
-      const tool = new Tool([...line, '--yes', '--json', '--journal', journal]);
-      await begun(tool, journal);
-      const from = performance.now();
-      const { code, stdout, stderr } = await tool.result;
-      if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stdout}\n${stderr}`);
-      windows.set(`${operation} ${engine}`, performance.now() - from);
-      await world.repair();
-      const problems = await world.judge();
-      if (problems.length > 0) throw new Error(`after an undisturbed ${operation}: ${problems.join('; ')}`);
-    }
+  const atomic = plans.filter(
+    ({ operation, engine }) => operation !== 'create' && engine === 'auto' && world.product === 'valkey',
+  );
+  const manners = new Map(atomic.map((plan) => [windowName(plan), plan] as const)).values();
+  for (const manner of manners) {
+    const { operation } = manner;
+    const { source, target } = pickPair(await world.members(), manner);
+    const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
+    const journal = join(temporaryFolder('kill'), `${operation}.journal.json`);
+    const line = lineFor(manner, address(witness.server.endpoint), source, target);
+    const tool = new Tool([...line, '--yes', '--json', '--journal', journal]);
+    await begun(tool, journal);
+    const from = performance.now();
+    const { code, stdout, stderr } = await tool.result;
+    if (code !== 0) throw new Error(`an undisturbed ${operation} failed: ${stdout}\n${stderr}`);
+    windows.set(windowName(manner), performance.now() - from);
+    await world.repair();
+    const problems = await world.judge();
+    if (problems.length > 0) throw new Error(`after an undisturbed ${operation}: ${problems.join('; ')}`);
   }
   return windows;
 }
 
+function slotsToMove(operation: Operation, source: Member): number {
+  return operation === 'delete' ? source.slots : Math.min(SLOTS, source.slots - 1);
+}
+
 function lineFor(
-  operation: Operation,
-  engine: Engine,
+  { operation, engine, pace }: Manner,
   entry: string,
   source: Member,
   target: Member,
 ): readonly string[] {
-  const pace = ['--engine', engine, '--fast'];
-  return operation === 'reshard'
-    ? [
-        'reshard',
-        entry,
-        '--from',
-        source.id,
-        '--to',
-        target.id,
-        '--slots',
-        String(Math.min(SLOTS, source.slots - 1)),
-        ...pace,
-      ]
-    : ['del-node', entry, '--node', source.id, ...pace];
+  const how = ['--engine', engine, ...(pace === 'fast' ? ['--fast'] : [])];
+  if (operation === 'delete') return ['del-node', entry, '--node', source.id, ...how];
+  const slots = String(slotsToMove(operation, source));
+  return ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', slots, ...how];
 }
 
-function journalLines(path: string): number {
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-interface Resumed {
-  readonly resumes: number;
-  /** What the tool said last when it did not reach its goal. */
-  readonly said?: string;
-}
-
-/** Resumes until the goal is reached, or a person must decide. Only what the tool itself calls temporary may need more than one. */
-async function resume(verb: string, journal: string): Promise<Resumed> {
-  let said = '';
-  for (let resumes = 1; resumes <= MOST_RESUMES; resumes++) {
-    const result = await new Tool([verb, '--resume', journal, '--wait-limit', '60', '--json']).result;
-    if (result.code === 0) return { resumes };
-    said = `${result.stdout}\n${result.stderr}`;
-    if (said.includes('KEY_CONFLICT')) return { resumes, said };
-  }
-  return { resumes: MOST_RESUMES, said };
-}
-
-async function createRound(plan: RoundPlan, windowMs: number, began: number): Promise<RoundResult> {
-  const servers = await startServers(6, { product: plan.product, nodeTimeoutMs: 2000 });
-  const problems: string[] = [];
-  const journal = join(temporaryFolder('kill'), 'create.journal.json');
-  try {
-    const tool = new Tool([
-      'create',
-      ...servers.map(({ endpoint }) => address(endpoint)),
-      '--replicas',
-      '1',
-      '--yes',
-      '--json',
-      '--journal',
-      journal,
-    ]);
-    await begun(tool, journal);
-    const delay = plan.moment * windowMs;
-    await pause(delay);
-    const tooLate = tool.ended;
-    const lines = journalLines(journal);
-    if (plan.victim === 'tool') tool.kill9();
-    else {
-      const server = servers[plan.victim === 'source' ? 0 : 5] as Server;
-      await server.kill9();
-      await pause(50);
-      await server.restart();
-    }
-    const { code } = await tool.result;
-    const { resumes, said } = code === 0 ? { resumes: 0 } : await resume('create', journal);
-    if (said !== undefined) problems.push(`create --resume did not reach its goal: ${said}`);
-    const judged = await judgeNew(plan.product, servers);
-    problems.push(...judged);
-    return {
-      plan,
-      killedAfterMs: delay,
-      tooLate,
-      journalLines: lines,
-      resumes,
-      conflicts: 0,
-      permittedLosses: 0,
-      problems,
-      tookMs: performance.now() - began,
-    };
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
-  }
-}
-
-async function judgeNew(product: Product, servers: readonly Server[]): Promise<readonly string[]> {
-  const { invariants, serverCheck } = await import('@reeve/rig');
-  const endpoints = servers.map(({ endpoint }) => endpoint);
-  let problems: readonly string[] = [];
-  const settled = async () => {
-    problems = await invariants(endpoints, { replicasPerPrimary: 1 });
-    const check = await serverCheck(product, endpoints[0] as Server['endpoint']);
-    if (check.code !== 0) problems = [...problems, check.output];
-    return problems.length === 0;
-  };
-  await until('the new cluster is in order', settled, { timeoutMs: 60_000, everyMs: 250 }).catch(() => undefined);
-  return problems;
-}
-
-/** Source: gives slots. Target: takes slots. In a deletion the source is the node that goes. */
-function pickPair(members: readonly Member[], number: number): { source: Member; target: Member } {
+/** Source: gives slots. Target: takes slots. In a deletion the source is the node that goes, the smallest: a gentle one takes minutes. */
+function pickPair(
+  members: readonly Member[],
+  { operation, number }: Pick<RoundPlan, 'operation' | 'number'>,
+): { source: Member; target: Member } {
   const primaries = members.filter((member) => member.role === 'primary' && member.slots > 0);
-  const source = primaries[number % primaries.length] as Member;
-  const target = primaries[(number + 1 + (number % (primaries.length - 1))) % primaries.length] as Member;
-  return source === target
-    ? { source, target: primaries[(number + 1) % primaries.length] as Member }
-    : { source, target };
+  const bySize = primaries.toSorted((a, b) => a.slots - b.slots);
+  const source = (operation === 'delete' ? bySize[0] : primaries[number % primaries.length]) as Member;
+  const others = primaries.filter((member) => member !== source);
+  return { source, target: others[number % others.length] as Member };
 }
 
-async function changeRound(plan: RoundPlan, world: World, windowMs: number, began: number): Promise<RoundResult> {
+/** Waits until that part of the slots has moved, or that part of the time is over, or the tool ended. The number of slots moved. */
+async function untilMoment(
+  tool: Tool,
+  { moment, operation }: RoundPlan,
+  source: Member,
+  world: World,
+  windowMs = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const began = performance.now();
+  const enough = Math.min(1, moment) * slotsToMove(operation, source);
+  for (;;) {
+    const left = (await world.owners()).filter((owner) => owner === source.id).length;
+    const moved = source.slots - left;
+    if (tool.ended || moved >= enough || performance.now() - began >= moment * windowMs) return moved;
+    await pause(POLL_MS);
+  }
+}
+
+async function changeRound(
+  plan: RoundPlan,
+  world: World,
+  windowMs: number | undefined,
+  began: number,
+): Promise<RoundResult> {
   const problems: string[] = [];
-  const { source, target } = pickPair(await world.members(), plan.number);
+  const { source, target } = pickPair(await world.members(), plan);
   const witness = (await world.members()).find((member) => ![source.id, target.id].includes(member.id)) as Member;
   const entry = address(witness.server.endpoint);
   const traffic = await startTraffic(world.endpoints, {
@@ -215,21 +174,22 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
     patienceMs: 120_000,
   });
   const journal = join(temporaryFolder('kill'), `${plan.operation}.journal.json`);
-  const what = lineFor(plan.operation, plan.engine, entry, source, target);
+  const what = lineFor(plan, entry, source, target);
   const verb = what[0] as string;
   const tool = new Tool([...what, '--yes', '--json', '--wait-limit', '60', '--journal', journal]);
   await begun(tool, journal);
-  const delay = plan.moment * windowMs;
-  await pause(delay);
+  const from = performance.now();
+  const moved = await untilMoment(tool, plan, source, world, windowMs);
+  const killedAfterMs = performance.now() - from;
   const tooLate = tool.ended;
   const lines = journalLines(journal);
   const killed = plan.victim === 'tool' ? undefined : plan.victim === 'source' ? source : target;
-  const behindMark = killed ? await killServer(killed, plan.comesBack, world) : new Set<string>();
+  const behindMark = killed ? await killServer(killed, plan.followUp, world) : new Set<string>();
   if (!killed) tool.kill9();
 
   const { code, stdout } = await tool.result;
   let resumed: Resumed = { resumes: 0 };
-  const withoutJournal = code !== 0 && plan.wayOn === 'fix' && plan.victim === 'tool';
+  const withoutJournal = code !== 0 && plan.followUp === 'fix';
   if (withoutJournal) await goOnWithoutJournal(what, entry, problems);
   else if (code !== 0) resumed = await resume(verb, journal);
 
@@ -244,7 +204,7 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
   if (problems.length === 0)
     problems.push(...(await missed(plan.operation, source.id, journal, withoutJournal, world)));
   // A server that comes back with its file before anybody took over has lost nothing.
-  const tookOver = killed && (plan.comesBack === 'after-failover' || (await world.isReplica(killed.server)));
+  const tookOver = killed && (plan.followUp === 'after-failover' || (await world.isReplica(killed.server)));
   const mayBeLost = tookOver ? behindMark : new Set<string>();
   const permittedLosses = await countLosses(world, mayBeLost).catch((error: unknown) => {
     problems.push(`reading back: ${String(error)}`);
@@ -258,9 +218,10 @@ async function changeRound(plan: RoundPlan, world: World, windowMs: number, bega
     problems.push(await world.picture(), existsSync(journal) ? readFileSync(journal, 'utf8') : '');
   return {
     plan,
-    killedAfterMs: delay,
+    killedAfterMs,
     tooLate,
     journalLines: lines,
+    moved: { slots: moved, of: slotsToMove(plan.operation, source) },
     resumes,
     fixedOnReturn,
     conflicts,
@@ -333,12 +294,12 @@ async function missed(
 }
 
 /** The keys that may be lost by it if its replica takes over. */
-async function killServer(victim: Member, comesBack: Return, world: World): Promise<ReadonlySet<string>> {
+async function killServer(victim: Member, followUp: FollowUp, world: World): Promise<ReadonlySet<string>> {
   const permit = await LossPermit.mark(victim, world);
   const heirs = (await world.members()).filter(({ primaryId }) => primaryId === victim.id).map(({ id }) => id);
   await victim.server.kill9();
   const keys = permit.keys();
-  if (comesBack === 'at-once') {
+  if (followUp === 'at-once') {
     await victim.server.restart();
     return keys;
   }

@@ -1,6 +1,6 @@
 /** The tool under proof, as a user runs it: a process of its own, which can be killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Endpoint } from '@reeve/rig';
 
@@ -60,4 +60,32 @@ export async function reeve(...args: readonly string[]): Promise<ToolResult> {
 /** Waits until the operation has begun (its journal is there), or the tool ended. */
 export async function begun(tool: Tool, journal: string): Promise<void> {
   while (!tool.ended && !existsSync(journal)) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+export function journalLines(path: string): number {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+}
+
+export async function pause(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+export const MOST_RESUMES = 6;
+
+export interface Resumed {
+  readonly resumes: number;
+  /** What the tool said last when it did not reach its goal. */
+  readonly said?: string;
+}
+
+/** Resumes until the goal is reached, or a person must decide. Only what the tool itself calls temporary may need more than one. */
+export async function resume(verb: string, journal: string): Promise<Resumed> {
+  let said = '';
+  for (let resumes = 1; resumes <= MOST_RESUMES; resumes++) {
+    const result = await new Tool([verb, '--resume', journal, '--wait-limit', '60', '--json']).result;
+    if (result.code === 0) return { resumes };
+    said = `${result.stdout}\n${result.stderr}`;
+    if (said.includes('KEY_CONFLICT')) return { resumes, said };
+  }
+  return { resumes: MOST_RESUMES, said };
 }
