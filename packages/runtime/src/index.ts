@@ -20,11 +20,13 @@ export {
 export {
   type AnyHandler,
   type Executor,
+  type Executors,
   type Handler,
   isHandle,
   type LocalExecutor,
   type LocalExecutorOptions,
   localExecutor,
+  localExecutors,
 } from './command/executor.ts';
 export { type Ended, Flights } from './command/flights.ts';
 export { canonicalJson, digest } from './digest/digest.ts';

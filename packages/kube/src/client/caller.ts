@@ -9,7 +9,10 @@ export interface CallerOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
-  /** For a whole call with its retries, or until a watch begins. Default 60 s, the server's own limit. */
+  /**
+   * For a whole call with its retries, or until a watch begins. Default 60 s, the server's own limit. A server that asks to come back
+   * later than that is not waited for: its refusal is thrown at once, and says when.
+   */
   readonly timeoutMs?: number;
   /** How often a busy server is asked again. Default 5. Watches are not retried: their reader knows better when. */
   readonly retries?: number;
@@ -17,8 +20,10 @@ export interface CallerOptions {
   readonly maxBytes?: number;
 }
 
-/** Longer than this no answer makes us wait before the next try. */
+/** Longer than this nothing makes us wait that the server did not ask for. */
 const MOST_WAIT_MS = 30_000;
+/** Nor does it if it asks for more than this, whatever time there is: nobody knows by then what the call was for. */
+const MOST_ASKED_MS = 300_000;
 const DEFAULT_MAX_BYTES = 128 * 1024 * 1024;
 /** The reason for ending a clock that nobody waits for. Without one an exception is made for it, and its stack is walked. */
 const ANSWERED = 'answered in time';
@@ -48,7 +53,9 @@ export class Caller {
         if (response.status < 300) return await readBody(response.body, this.maxBytes);
         const error = await refusal(request, response);
         if (attempt >= (this.#options.retries ?? 5) || !isWorthAnother(request, response.status, error)) throw error;
-        await this.#options.clock.sleep(this.#pause(error, attempt), limit.signal);
+        const pauseMs = this.#pause(error, attempt, limit.leftMs());
+        if (pauseMs === undefined) throw error;
+        await this.#options.clock.sleep(pauseMs, limit.signal);
       }
     } finally {
       limit.end();
@@ -73,10 +80,13 @@ export class Caller {
     }
   }
 
-  #pause({ retryAfterMs }: KubeError, attempt: number): number {
-    const asked = retryAfterMs ?? 1000 * 2 ** attempt;
-    // Spread, or all who were refused together come back together.
-    return Math.min(asked * (1 + this.#options.random.next() / 2), MOST_WAIT_MS);
+  /** Undefined if there is no time for it. */
+  #pause({ retryAfterMs }: KubeError, attempt: number, leftMs: number): number | undefined {
+    const asked = retryAfterMs ?? Math.min(1000 * 2 ** attempt, MOST_WAIT_MS);
+    const most = Math.min(leftMs, MOST_ASKED_MS);
+    if (asked >= most) return undefined;
+    // Spread, or all who were refused together come back together; over half of what is left at most, so that there is time to ask.
+    return asked + Math.min(asked, most - asked) * (this.#options.random.next() / 2);
   }
 
   #limit(request: TransportRequest): Limit {
@@ -85,6 +95,7 @@ export class Caller {
     const { clock, timeoutMs = 60_000 } = this.#options;
     const controller = new AbortController();
     const sleeping = new AbortController();
+    const endsAt = clock.now() + timeoutMs;
     const onParent = () => controller.abort(parent?.reason);
     if (parent?.aborted) onParent();
     parent?.addEventListener('abort', onParent, { once: true });
@@ -95,6 +106,7 @@ export class Caller {
     );
     return {
       signal: controller.signal,
+      leftMs: () => endsAt - clock.now(),
       stopClock: () => sleeping.abort(ANSWERED),
       end() {
         sleeping.abort(ANSWERED);
@@ -110,6 +122,7 @@ export interface Streamed extends Disposable {
 
 interface Limit {
   readonly signal: AbortSignal;
+  leftMs(): number;
   stopClock(): void;
   end(): void;
 }

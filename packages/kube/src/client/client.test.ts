@@ -201,6 +201,26 @@ test('a busy server is asked again when it said, a bounded number of times', asy
   assert.equal(second.seen.length, 6);
 });
 
+test('a server that asks for much time is given it, and refused at once if the call has not that much', async () => {
+  const busy = (seconds: number) => ({
+    status: 429,
+    headers: { 'retry-after': `${seconds}` },
+    body: failureBody(429, 'TooManyRequests'),
+  });
+  const patient = clientOf((_exchange, count) => (count === 1 ? busy(40) : { body: stored }));
+  const read = patient.widgets.get('a');
+  await patient.ports.advance(0);
+  await patient.ports.advance(39_999);
+  assert.equal(patient.seen.length, 1, 'not before its time');
+  await patient.ports.advance(10_000);
+  assert.equal((await read).metadata.name, 'a');
+  for (const seconds of [60, 3_600]) {
+    const hurried = clientOf(() => busy(seconds));
+    await assert.rejects(hurried.widgets.get('a'), { code: 'KUBE_TOO_MANY_REQUESTS', retryAfterMs: seconds * 1_000 });
+    assert.equal(hurried.seen.length, 1);
+  }
+});
+
 test('a write is not repeated when it may have happened, a read only when the server asks for it', async () => {
   const ill = { status: 503, headers: { 'retry-after': '1' }, body: failureBody(503, 'ServiceUnavailable') };
   const writing = clientOf(() => ill);

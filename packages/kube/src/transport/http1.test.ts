@@ -187,3 +187,14 @@ test('a stream that nobody reads keeps the server waiting, and is all there afte
   for await (const chunk of body as AsyncIterable<Uint8Array>) bytes += chunk.length;
   assert.equal(bytes, SIZE * CHUNKS);
 });
+
+test('closed is closed: what comes later is refused and opens nothing', async (t) => {
+  const { server, wire } = await pair(t, 'http', (_request, response) => void response.end('here'));
+  assert.equal(await text(await wire.send(get('/'), noTls)), 'here');
+  const before = server.connections.size;
+  wire.close();
+  for (const streaming of [false, true]) {
+    await assert.rejects(wire.send({ ...get('/'), streaming }, noTls), { code: 'KUBE_UNREACHABLE' });
+  }
+  assert.equal(server.connections.size, before);
+});

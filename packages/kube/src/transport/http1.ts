@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { Client, Pool } from 'undici';
 import type { TlsMaterial } from '../auth/access.ts';
+import { KubeError } from '../errors/errors.ts';
 import { Answer } from './answer.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
@@ -37,6 +38,7 @@ class Http1Wire implements Wire {
   readonly #server: URL;
   readonly #maxSockets: number;
   #current: Current | undefined;
+  #closed = false;
   /** With certificates of before: what is under way ends in peace. */
   readonly #retired = new Set<Pool>();
   readonly #streams = new Set<Client>();
@@ -50,6 +52,7 @@ class Http1Wire implements Wire {
     try {
       return await this.#once(request, tls);
     } catch (error) {
+      if (this.#closed) this.#fail(error, request);
       // As a rule the server closed a kept connection as we used it. Reading again is harmless; writing may not be.
       const isLost = LOST.has((error as NodeJS.ErrnoException).code ?? '');
       if (isLost && request.method === 'GET' && !request.signal?.aborted) {
@@ -60,6 +63,7 @@ class Http1Wire implements Wire {
   }
 
   close(): void {
+    this.#closed = true;
     const requests = this.#current ? [this.#current.requests] : [];
     for (const open of [...this.#streams, ...this.#retired, ...requests]) void open.destroy();
     this.#current = undefined;
@@ -68,6 +72,10 @@ class Http1Wire implements Wire {
   #once(request: TransportRequest, tls: TlsMaterial): Promise<TransportResponse> {
     const { signal, method, body } = request;
     if (signal?.aborted) return Promise.reject(signal.reason);
+    if (this.#closed) {
+      const subjects = [this.#server.host];
+      return Promise.reject(new KubeError('KUBE_UNREACHABLE', 'the client was closed', { subjects }));
+    }
     const current = this.#currentFor(tls);
     const headers = agentHeaders(request);
     const asked = { method, path: pathOn(this.#server, request.path), headers, body: body ?? null };

@@ -46,6 +46,8 @@ function isSuccessor(entry: Entry<unknown>, own: OwnWrite<unknown>): boolean {
 /** A list that is being read, page by page or as a stream. Nothing of it shows before `commit`. */
 export interface Replacement<T, P> {
   add(object: T): void;
+  /** An object that was added is gone before the list is complete. */
+  remove(object: T): void;
   /** Makes the cache what was added and tells what that changed. The list was true at `version`. */
   commit(version: string): readonly ResourceEvent<P>[];
 }
@@ -221,6 +223,11 @@ export class ResourceCache<T extends Resource, P = T> {
           unprojected.add(key);
           if (known && known.uid === object.metadata.uid) staged.set(key, known);
         }
+      },
+      remove: (object) => {
+        const key = keyOf(object);
+        unprojected.delete(key);
+        if (staged.get(key)?.uid === object.metadata.uid) staged.delete(key); // not a successor of its name
       },
       commit: (version) => {
         for (const key of this.#unprojected.keys()) if (!unprojected.has(key)) this.#unprojected.delete(key);

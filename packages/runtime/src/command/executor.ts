@@ -36,6 +36,13 @@ export interface Executor<C extends Command = Command> {
   release?(id: string, signal: AbortSignal): Promise<void>;
 }
 
+/** Where the commands of a controller run: an executor for each turn, and before the first one what can be executed at all. */
+export interface Executors<Work, C extends Command = Command> {
+  /** The types of command that there is a handler for, here or where they are run. */
+  readonly types: readonly string[];
+  of(work: Work): Executor<C>;
+}
+
 /** An executor whose handlers are here, so that they can be asked what is done already. */
 export interface LocalExecutor<C extends Command = Command> extends Executor<C> {
   readonly types: readonly string[];
@@ -61,6 +68,23 @@ export function localExecutor<C extends Command, Context>(
   context: Context,
   options: LocalExecutorOptions<C> = {},
 ): LocalExecutor<C> {
+  return new InProcess(oneByType(handlers, options.types), context, options);
+}
+
+/** The same for turns that have a context each. What is wrong with the handlers is thrown here, not in the first turn. */
+export function localExecutors<C extends Command, Context, Work>(
+  handlers: readonly AnyHandler<Context>[],
+  contextOf: (work: Work) => Context,
+  options: LocalExecutorOptions<C> = {},
+): Executors<Work, C> {
+  const byType = oneByType(handlers, options.types);
+  return { types: [...byType.keys()], of: (work) => new InProcess(byType, contextOf(work), options) };
+}
+
+function oneByType<Context>(
+  handlers: readonly AnyHandler<Context>[],
+  types: readonly string[] = [],
+): ReadonlyMap<string, Handler<Command, Context>> {
   const byType = new Map<string, Handler<Command, Context>>();
   for (const handler of handlers as readonly unknown[] as readonly Handler<Command, Context>[]) {
     if (byType.has(handler.type)) {
@@ -68,11 +92,15 @@ export function localExecutor<C extends Command, Context>(
     }
     byType.set(handler.type, handler);
   }
-  const missing = options.types?.filter((type) => !byType.has(type)) ?? [];
-  if (missing.length > 0) {
-    throw new ReeveError('HANDLER_MISSING', `no handler for command type ${missing.join(', ')}`, { subjects: missing });
-  }
-  return new InProcess(byType, context, options);
+  demandHandlers(types, [...byType.keys()]);
+  return byType;
+}
+
+/** Throws if one of these types has no handler. */
+export function demandHandlers(types: readonly string[], handled: readonly string[]): void {
+  const missing = types.filter((type) => !handled.includes(type));
+  if (missing.length === 0) return;
+  throw new ReeveError('HANDLER_MISSING', `no handler for command type ${missing.join(', ')}`, { subjects: missing });
 }
 
 class InProcess<Context> implements LocalExecutor {

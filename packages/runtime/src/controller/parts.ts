@@ -4,6 +4,7 @@ import type { CacheOptions, ResourceCache } from '../cache/cache.ts';
 import type { CacheScope } from '../cache/scope.ts';
 import type { Api, Kind } from '../client/api.ts';
 import type { Command } from '../command/command.ts';
+import { demandHandlers } from '../command/executor.ts';
 import { ReeveError } from '../errors/errors.ts';
 import type { Term } from '../lease/term.ts';
 import type { QueueOptions } from '../queue/options.ts';
@@ -174,6 +175,7 @@ export class Parts {
   work<T extends KubeObject, O = unknown, C extends Command = Command>(options: WorkOptions<T, O, C>): void {
     if ((options.reconcile === undefined) === (options.plan === undefined)) throw wrong('a worker reconciles or plans');
     for (const name of options.queues) if (!this.queues.has(name)) throw wrong(`there is no queue ${name}`);
+    if (options.plan) demandHandlers(options.plan.types, options.plan.executors.types);
     this.works.push(options as unknown as AnyWork);
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Command, done, failed, type Handle, type Outcome, stale } from '../command/command.ts';
-import { localExecutor } from '../command/executor.ts';
+import { localExecutors } from '../command/executor.ts';
 import { conditionOf } from '../conditions/conditions.ts';
 import { rest, start, type Thing, things } from '../manager/manager-testing.ts';
 import { known, valueOf } from '../plan/known.ts';
@@ -34,19 +34,19 @@ function setUp(
           if (size === undefined) return waitFor(0, { reason: 'Unknown', message: 'not read', subjects: [] });
           return size === spec?.size ? reached : { commands: [resize(spec?.size ?? 0)] };
         },
-        executor: ({ key }) =>
-          localExecutor<Resize, string>(
-            [
-              {
-                type: 'Resize',
-                run: (command: Resize, context: string, signal: AbortSignal) => {
-                  started.push(`${context} ${command.to}`);
-                  return handle(command, world, context, signal);
-                },
+        types: ['Resize'],
+        executors: localExecutors(
+          [
+            {
+              type: 'Resize',
+              run: (command: Resize, context: string, signal: AbortSignal) => {
+                started.push(`${context} ${command.to}`);
+                return handle(command, world, context, signal);
               },
-            ],
-            key,
-          ),
+            },
+          ],
+          ({ key }) => key,
+        ),
         status: ({ observed }) => ({ size: valueOf(observed) ?? -1 }),
         ...options,
       },
@@ -360,9 +360,12 @@ test('long work whose handle throws has failed, and takes nothing else with it',
   let throwIt: (error: Error) => void = () => undefined;
   const told: string[] = [];
   const it = setUp(obey, {
-    executor: () => ({
-      start: async () => ({ progress: () => undefined, settled: new Promise((_, reject) => (throwIt = reject)) }),
-    }),
+    executors: {
+      types: ['Resize'],
+      of: () => ({
+        start: async () => ({ progress: () => undefined, settled: new Promise((_, reject) => (throwIt = reject)) }),
+      }),
+    },
     status: ({ outcomes }) => {
       for (const { outcome } of outcomes) if (outcome.status === 'failed') told.push(outcome.message);
       return {};
@@ -376,4 +379,18 @@ test('long work whose handle throws has failed, and takes nothing else with it',
   it.stop.abort();
   throwIt(new Error('lost, too'));
   await it.end();
+});
+
+test('a type of command that has no handler, or two, is refused when the controller is taken in', () => {
+  const handler = { type: 'Resize', run: async () => done };
+  const taken = (types: readonly string[]) =>
+    start([
+      controller({
+        name: 'things',
+        kind: things,
+        plan: { plan: () => reached, types, executors: localExecutors([handler], ({ key }: { key: string }) => key) },
+      }),
+    ]);
+  assert.throws(() => taken(['Resize', 'Remove']), { code: 'HANDLER_MISSING', subjects: ['Remove'] });
+  assert.throws(() => localExecutors([handler, handler], () => ''), { code: 'HANDLER_TWICE' });
 });

@@ -5,7 +5,7 @@
 import type { KubeObject, Stored } from '@reeve/kube';
 import { type BackoffOptions, backoffMs } from '../backoff/backoff.ts';
 import type { Command, Outcome } from '../command/command.ts';
-import { type Executor, isHandle } from '../command/executor.ts';
+import { type Executors, isHandle } from '../command/executor.ts';
 import { type Condition, setConditions } from '../conditions/conditions.ts';
 import { canonicalJson } from '../digest/digest.ts';
 import { asReeveError } from '../errors/errors.ts';
@@ -30,7 +30,10 @@ export interface PlanOptions<T extends KubeObject, O, C extends Command> {
   /** A fresh look. Default: what the observer saw last, if that still counts. What it throws makes the observation unknown. */
   observe?(work: Reconcile<T, O>): Promise<Knowledge<O>>;
   readonly plan: Planner<DeepReadonly<Stored<T>>, Knowledge<O>, C>;
-  executor(work: Pick<Reconcile<T, O>, 'api' | 'term' | 'key' | 'object'>): Executor<C>;
+  /** Every type of command that the plan produces. One without a handler is an error when the controller is taken in. */
+  readonly types: readonly C['type'][];
+  /** Where they run: `localExecutors(handlers, context)` for this process. */
+  readonly executors: Executors<Pick<Reconcile<T, O>, 'api' | 'term' | 'key' | 'object'>, C>;
   /** More for the status than conditions, waitingFor and observedGeneration. */
   status?(turn: Turn<T, O, C>): Partial<StatusOf<T>>;
   /** Nothing is executed while this holds. Default: `spec.paused`. */
@@ -118,7 +121,7 @@ export class PlanWorker<T extends KubeObject, O, C extends Command> {
     let isPaused = commands.length > 0 && this.#isPaused(work);
     if (commands.length === 0 || isPaused) return { outcomes, isPaused };
     await this.#host.change(work.key, async () => {
-      const executor = this.#options.executor(work);
+      const executor = this.#options.executors.of(work);
       for (const command of commands) {
         work.signal.throwIfAborted();
         // Asked before each one: a pause stops before the next command, not after the plan.

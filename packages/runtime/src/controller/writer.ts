@@ -48,6 +48,11 @@ export class Writer {
     this.#quietOf = quietOf;
   }
 
+  /** How many objects it remembers what it applied to. */
+  get remembered(): number {
+    return this.#applied.size;
+  }
+
   reflectionOf(kind: Kind<KubeObject>): AnyReflection | undefined {
     return this.#reflections.find(({ kind: one }) => one.plural === kind.plural && one.group === kind.group);
   }
@@ -81,7 +86,8 @@ export class Writer {
     const write = async (): Promise<Stored<C>> => {
       const api = this.#api.resource(kind, namespace);
       const answer = await api.apply(wanted, { ...asCached, fieldManager: this.#manager, force, signal });
-      this.#applied.set(memory, { digest: named, version: answer.metadata.resourceVersion });
+      // Of a kind that is not reflected nobody would ever say that it is gone; nor is there a state to compare it with.
+      if (reflection) this.#applied.set(memory, { digest: named, version: answer.metadata.resourceVersion });
       return answer;
     };
     if (!reflection) return (await write()) as DeepReadonly<Stored<C>>;

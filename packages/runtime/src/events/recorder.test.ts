@@ -88,6 +88,17 @@ test('an object that has too much to say is cut short, others are not', async ()
   await it.recorder[Symbol.asyncDispose]();
 });
 
+test('objects that are long quiet are forgotten, also while others have something to say all the time', async () => {
+  const it = setUp();
+  for (let minute = 0; minute < 60; minute++) {
+    it.recorder.record(occurrence); // this series never ends
+    it.recorder.record({ ...occurrence, regarding: { ...regarding, name: `t${minute}`, uid: `uid-${minute}` } });
+    await it.advance(60_000);
+  }
+  assert.ok(it.recorder.remembered < 15, `${it.recorder.remembered} of 61`);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
 test('a server in trouble is asked again, one that refuses is not; what the end can still write is written', async () => {
   const it = setUp();
   let refusals = 2;

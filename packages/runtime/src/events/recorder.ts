@@ -53,6 +53,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #giveUp = new AbortController();
   #running: Promise<void> | undefined;
   #wake: AbortController | undefined;
+  #forgetAt = 0;
 
   constructor(ports: { readonly clock: Clock; readonly ids: Ids }, api: Api, options: RecorderOptions) {
     this.#ports = ports;
@@ -66,6 +67,11 @@ export class EventRecorder implements AsyncDisposable {
       flushMs: 5_000,
     };
     this.#options = { ...defaults, ...options };
+  }
+
+  /** How many objects it remembers for having had something to say. */
+  get remembered(): number {
+    return this.#spam.size;
   }
 
   record(occurrence: Occurrence): void {
@@ -138,6 +144,7 @@ export class EventRecorder implements AsyncDisposable {
         if (this.#isDue(series)) await this.#write(series);
         this.#endIfOver(series);
       }
+      this.#forgetSpam();
       await this.#pause();
     }
   }
@@ -170,7 +177,6 @@ export class EventRecorder implements AsyncDisposable {
     if (this.#stop.signal.aborted) return;
     await clock.sleep(Math.max(1, next - now), wake.signal).catch(() => undefined); // something to write
     this.#wake = undefined;
-    if (this.#series.size === 0) this.#forgetSpam();
   }
 
   async #write(series: Series): Promise<void> {
@@ -198,10 +204,12 @@ export class EventRecorder implements AsyncDisposable {
     }
   }
 
-  /** Objects that have long been quiet have all their tokens back: nothing to remember. */
+  /** Objects that have long been quiet have all their tokens back: nothing to remember. Looked at as often as that can be. */
   #forgetSpam(): void {
     const { burst, refillMs } = this.#options;
     const now = this.#ports.clock.now();
+    if (now < this.#forgetAt) return;
+    this.#forgetAt = now + refillMs;
     for (const [of, { tokens, at }] of this.#spam) {
       if (tokens + (now - at) / refillMs >= burst) this.#spam.delete(of);
     }

@@ -261,9 +261,13 @@ test('shutdown: long work of a plan that does not end is named, too', async () =
         commands: inFlight.length > 0 ? [] : [{ type: 'grow', why: 'it is small' }],
         wakeAt: Number.MAX_SAFE_INTEGER,
       }),
-      executor: () => ({
-        start: async () => ({ progress: () => undefined, settled: new Promise<never>(() => undefined) }),
-      }),
+      types: ['grow'],
+      executors: {
+        types: ['grow'],
+        of: () => ({
+          start: async () => ({ progress: () => undefined, settled: new Promise<never>(() => undefined) }),
+        }),
+      },
     },
   });
   const it = start([working], { election: { ...election, identity: 'one' }, stopMs: 10_000 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ResourceCache } from '../cache/cache.ts';
-import type { Thing } from '../cache/cache-testing.ts';
+import { type Thing, thing } from '../cache/cache-testing.ts';
 import { constantRandom, settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { WorkQueue } from '../queue/queue.ts';
 import type { ResourceEvent } from '../resource/resource.ts';
+import type { ListWatch } from './port.ts';
 import { Reflector } from './reflector.ts';
 import { routeEvents } from './route.ts';
 import { gone, ServerError, TestServer } from './server-testing.ts';
@@ -240,13 +241,54 @@ test('missing CRD at start: it is looked for slowly; deleted and created again, 
 
 test('label-selector exits: DELETED removes from the cache; that the object is gone is not said', async () => {
   const server = new TestServer();
-  server.put('a');
+  server.selects = ({ spec }) => spec?.color === 'red';
+  server.put('a', { color: 'red' });
+  server.put('b', { color: 'blue' });
   const it = setUp({}, server);
   await settled();
-  server.delete('a');
+  server.put('a', { color: 'blue' });
   await settled();
   assert.deepEqual(it.told, ['added a listed', 'removed a']);
+  assert.deepEqual([...it.cache.keys()], []);
+  assert.ok(server.objects.has('ns/a'), 'it is there all the same');
+  assert.equal(it.cache.version, String(server.version), 'and what was written to it since is not waited for');
+  server.put('a', { color: 'green' });
+  server.delete('b');
+  await settled();
+  assert.equal(it.told.length, 2, 'nothing is heard of those outside');
+  server.put('a', { color: 'red' });
+  await settled();
+  assert.deepEqual(it.told.slice(2), ['added a'], 'it came back, with the same uid');
   await it.end();
+});
+
+test('missed deletes: what goes before the end of the initial events is marked is no ghost', async () => {
+  const clock = new VirtualClock();
+  const cache = new ResourceCache<Thing>({ scope: { group: 'test.dev', kind: 'Thing' } });
+  const source: ListWatch<Thing> = {
+    list: () => Promise.reject(new Error('not asked for')),
+    async *watch({ signal }) {
+      yield { type: 'ADDED', object: thing('a', 90) };
+      yield { type: 'ADDED', object: thing('b', 91) };
+      yield { type: 'ADDED', object: thing('c', 92) };
+      yield { type: 'DELETED', object: thing('a', 101) };
+      yield { type: 'DELETED', object: thing('b', 102) };
+      yield { type: 'ADDED', object: thing('b', 103, { uid: 'next' }) };
+      yield { type: 'DELETED', object: thing('c', 92, { uid: 'before' }) };
+      yield { type: 'BOOKMARK', resourceVersion: '103', initialEventsEnd: true };
+      await clock.sleep(60_000, signal);
+    },
+  };
+  const reflector = new Reflector({ clock, random: constantRandom(0) }, { source, cache });
+  const told: string[] = [];
+  const running = (async () => {
+    for await (const event of reflector.events()) told.push(`${brief(event)} ${event.uid}`);
+  })();
+  await settled();
+  assert.deepEqual(told.sort(), ['added b listed next', 'added c listed uid-c']);
+  assert.deepEqual([...cache.keys()].sort(), ['ns/b', 'ns/c']);
+  reflector.stop();
+  await running;
 });
 
 test('ordering: an event is told after the cache has it, and the cache is never behind what was told', async () => {

@@ -176,8 +176,13 @@ export class Reflector<T extends Resource, P = T> {
     if (input.type !== 'event') this.#setup.told?.(input, state);
     for (const effect of effects) {
       if (effect.do === 'begin') this.#staging = this.cache.replacement();
-      else if (effect.do === 'stage') for (const object of items) this.#staging?.add(object);
-      else if (effect.do === 'commit') {
+      else if (effect.do === 'stage') {
+        // A stream of initial events has changes in it, too, until its end is marked.
+        for (const object of items) {
+          if (isGone) this.#staging?.remove(object);
+          else this.#staging?.add(object);
+        }
+      } else if (effect.do === 'commit') {
         for (const event of this.#staging?.commit(effect.version) ?? []) told.push(event);
         this.#staging = undefined;
         this.#releaseSlot();

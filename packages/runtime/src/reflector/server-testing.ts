@@ -7,6 +7,7 @@ interface Logged {
   readonly version: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly object: Thing;
+  readonly before: Thing | undefined;
 }
 
 export class ServerError extends Error {
@@ -30,6 +31,8 @@ export class TestServer implements ListWatch<Thing> {
   /** Takes the wish for initial events as an old server does: not at all. */
   ignoresStreaming = false;
   isInstalled = true;
+  /** The selector of whoever lists and watches. */
+  selects: (object: Thing) => boolean = () => true;
   /** Connections stay open and nothing comes any more. */
   isHalfOpen = false;
   open = 0;
@@ -51,7 +54,7 @@ export class TestServer implements ListWatch<Thing> {
     const kept = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.version) } };
     const before = this.objects.get(keyOf(object));
     this.objects.set(keyOf(object), kept);
-    this.#tell({ version: this.version, type: before ? 'MODIFIED' : 'ADDED', object: kept });
+    this.#tell({ version: this.version, type: before ? 'MODIFIED' : 'ADDED', object: kept, before });
     return kept;
   }
 
@@ -65,7 +68,7 @@ export class TestServer implements ListWatch<Thing> {
     this.version++;
     this.objects.delete(key);
     const object = { ...before, metadata: { ...before.metadata, resourceVersion: String(this.version) } };
-    this.#tell({ version: this.version, type: 'DELETED', object });
+    this.#tell({ version: this.version, type: 'DELETED', object, before });
   }
 
   /** Forgets its history and all tokens: whoever is behind gets 410. */
@@ -95,7 +98,7 @@ export class TestServer implements ListWatch<Thing> {
     if (request.resourceVersion !== '' && Number(request.resourceVersion) > this.version) throw tooLarge();
     const snapshot = request.continue ? this.#snapshots.get(request.continue) : undefined;
     if (request.continue && !snapshot) throw gone();
-    const { version, rest } = snapshot ?? { version: this.version, rest: [...this.objects.values()] };
+    const { version, rest } = snapshot ?? { version: this.version, rest: this.#selected() };
     const items = rest.slice(0, request.limit ?? rest.length);
     const left = rest.slice(items.length);
     const token = left.length > 0 ? `token-${version}-${left.length}` : '';
@@ -120,7 +123,9 @@ export class TestServer implements ListWatch<Thing> {
       let at = streams ? this.version : wanted;
       if (streams) {
         // In no order, as the real one.
-        yield [...this.objects.values()].reverse().map((object) => ({ type: 'ADDED', object }) as const);
+        yield this.#selected()
+          .reverse()
+          .map((object) => ({ type: 'ADDED', object }) as const);
         if (!this.ignoresStreaming) yield { type: 'BOOKMARK', resourceVersion: String(at), initialEventsEnd: true };
       }
       let bookmarks = this.#bookmarks;
@@ -131,7 +136,8 @@ export class TestServer implements ListWatch<Thing> {
         const next = this.#log.find(({ version }) => version > at);
         if (next) {
           at = next.version;
-          yield { type: next.type, object: next.object };
+          const type = this.#typeOf(next);
+          if (type) yield { type, object: next.object };
         } else if (bookmarks < this.#bookmarks) {
           bookmarks = this.#bookmarks;
           at = this.version;
@@ -146,6 +152,18 @@ export class TestServer implements ListWatch<Thing> {
   #admit(): void {
     if (this.refusals.length > 0) throw this.refusals.shift();
     if (!this.isInstalled) throw new ServerError(404, { reason: 'NotFound' });
+  }
+
+  #selected(): Thing[] {
+    return [...this.objects.values()].filter((object) => this.selects(object));
+  }
+
+  /** As the real one tells it: what no longer matches is DELETED, in its new state, although it is there. */
+  #typeOf({ type, object, before }: Logged): Logged['type'] | undefined {
+    const was = before !== undefined && this.selects(before);
+    const is = type !== 'DELETED' && this.selects(object);
+    if (is) return was ? 'MODIFIED' : 'ADDED';
+    return was ? 'DELETED' : undefined;
   }
 
   #tell(logged: Logged): void {

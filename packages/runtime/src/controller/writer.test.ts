@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KubeClient, type KubeObject, type Stored } from '@reeve/kube';
+import { ResourceCache } from '../cache/cache.ts';
+import { TestApi } from '../manager/api-testing.ts';
+import { parts, things } from '../manager/manager-testing.ts';
+import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { type AnyReflection, ReflectionHandle } from './parts.ts';
+import { Writer } from './writer.ts';
+
+test('what was applied to objects of a kind that is not reflected is not remembered: nobody would say that they are gone', async () => {
+  const api = new TestApi();
+  const client = new KubeClient({ clock: new VirtualClock(), random: constantRandom(0), transport: api.transport });
+  const handle = new ReflectionHandle<KubeObject>(things, {});
+  const cache = new ResourceCache<Stored<KubeObject>>({ scope: { group: 'test.dev', kind: 'Thing' } });
+  cache.replace([], '100');
+  handle.attach(cache);
+  const of = handle as unknown as AnyReflection;
+  const during = async (_key: string, work: () => Promise<string>) => void (await work());
+  const writer = new Writer(client, 'test', [of], () => ({ quiet: { during }, echo: { during } }) as never);
+  const owner = api.put('things', 'owner', {}) as Stored<KubeObject>;
+  const { signal } = new AbortController();
+  for (let i = 0; i < 20; i++) await writer.apply(of, owner, parts, { metadata: { name: `p${i}` } }, {}, signal);
+  assert.equal(writer.remembered, 0);
+  await writer.apply(of, owner, things, { metadata: { name: 't' } }, {}, signal);
+  assert.equal(writer.remembered, 1);
+  const sent = api.writes.length;
+  await writer.apply(of, owner, things, { metadata: { name: 't' } }, {}, signal);
+  assert.equal(api.writes.length, sent, 'the same again is not sent');
+  writer.forget(things, 'ns/t');
+  assert.equal(writer.remembered, 0);
+});
