@@ -21,7 +21,8 @@ export const FINALIZER = 'sample.dev/task';
 
 export interface Cluster extends KubeResource {
   readonly spec: { readonly replicas: number };
-  readonly status?: OperationStatus & { readonly replicas?: number };
+  /** `seen`: how many pods the observer of a controller saw. */
+  readonly status?: OperationStatus & { readonly replicas?: number; readonly seen?: number };
 }
 
 export interface Task extends TaskResource {

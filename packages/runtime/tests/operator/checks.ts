@@ -1,8 +1,12 @@
 /** What must hold, judged on every write that the API server took and at every moment of the world. */
+import type { TransportRequest } from '@reeve/kube';
 import { HISTORY_LIMIT, isEnded, type Member } from '@reeve/runtime';
+import { FENCE_EXTRA } from '@reeve/runtime/manager';
 import { Violation } from '@reeve/simulation';
 import type { ApiWorld, ApiWrite } from '@reeve/simulation/api';
 import { CLUSTERS, type Cluster, FINALIZER, MEMBERS, NAMESPACE, TASKS, type Task } from './api.ts';
+import { termOf } from './managed.ts';
+import type { Through } from './scenario.ts';
 import type { PodWorld } from './world.ts';
 
 const MOST_TAKEN = 100;
@@ -11,14 +15,19 @@ export class Checks {
   /** Absent until the server is there. */
   api: ApiWorld | undefined;
   readonly #world: PodWorld;
+  readonly #through: Through;
+  readonly #passes: (landmark: string) => void;
   readonly #statusWrites = new Map<string, number>();
   /** The uids of tasks in the order of their creation: an event of a later one may not have been heard yet. */
   readonly #created: string[] = [];
   /** Every operation that took the lock: `kind trigger`. */
   readonly taken: string[] = [];
 
-  constructor(world: PodWorld) {
+  /** @param passes told of what the seeds are to have reached. */
+  constructor(world: PodWorld, through: Through, passes: (landmark: string) => void) {
     this.#world = world;
+    this.#through = through;
+    this.#passes = passes;
   }
 
   get cluster(): Cluster | undefined {
@@ -61,6 +70,23 @@ export class Checks {
     if (busy) throw new Violation('EXCLUSION', `resized while ${busy.pod} works`);
   }
 
+  /** Judged by the Lease itself, not by the policy: a write of one term never lands in another. */
+  onServed({ method, path, headers }: TransportRequest, status: number): void {
+    const said = headers?.[`impersonate-extra-${FENCE_EXTRA}`];
+    if (said === undefined || !this.api || path.includes('dryRun=')) return;
+    const term = termOf(this.api);
+    if (said === term) return;
+    if (status >= 300) this.#passes(term.endsWith('/') ? 'refused: nobody leads' : 'refused: another leads');
+    else throw new Violation('FENCE', `${method} ${path} of term ${String(said)} landed in ${term}`);
+  }
+
+  /** The next one may begin at once: nothing of this process goes on, in the world or in memory. */
+  termEnded(process: string, held: number): void {
+    const left = this.#world.live().find(({ work }) => work.life.process === process);
+    if (left) throw new Violation('LEFT_OVER', `a term of ${process} is over, and ${left.pod} still works for it`);
+    if (held !== 0) throw new Violation('LEFT_OVER', `a term of ${process} is over, and ${held} tasks hold something`);
+  }
+
   /** What is not yet as it should be when nothing happens any more. */
   unrest(): string | undefined {
     const { cluster } = this;
@@ -74,6 +100,9 @@ export class Checks {
       if (deletionTimestamp !== undefined) return `${name} is still being deleted`;
       if (!isEnded(task.status)) return `${name} has not ended`;
       if (finalizers?.length) return `${name} is still held`;
+    }
+    if (this.#through === 'managers' && status.seen !== spec.replicas) {
+      return `the observer's report says ${status.seen} of ${spec.replicas} pods`;
     }
     const ordered = this.members.find(({ spec: member }) => (member.orders?.length ?? 0) > 0);
     return ordered && `${ordered.metadata.name} has orders left`;

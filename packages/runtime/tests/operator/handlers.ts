@@ -24,7 +24,8 @@ const resize: Handler<Resize, Context> = {
   type: 'resize',
   async run({ pod, removes }, context) {
     return contact(context, 'pod.resize', pod, (): Outcome => {
-      const { world } = context;
+      const { world, speaker } = context;
+      world.hear(speaker);
       const now = world.pods.get(pod);
       if (removes ? now === undefined : now !== undefined) return done;
       if (removes && now?.uid !== removes.uid) return stale(`${pod} is another pod`);

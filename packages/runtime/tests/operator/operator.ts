@@ -105,7 +105,8 @@ export class Operator {
     this.#orders = new MemberOrders(ports, { members: () => this.#client.members, lease: () => life.life });
     this.#observers = new Observers(ports, this.#changes, {
       everyMs: 5_000,
-      observe: (_key) => life.effect('observe', { apply: () => sample.world.look(), latencyMs: 1 }),
+      observe: (_key) =>
+        life.effect('observe', { apply: () => sample.world.look(this.#context.speaker), latencyMs: 1 }),
       report: (key, pods, look) => {
         this.#seen.set(key, { pods, look });
         this.#queue.add(key);
@@ -231,18 +232,11 @@ export class Operator {
   }
 
   #definitionOf(task: Task): TaskDefinition<Task, Step> | undefined {
-    const { verb } = task.spec;
-    if (!isKnown(verb)) return undefined;
-    return {
-      class: verb === 'clean' ? 'sequential' : 'parallel',
+    return definitionOf(task, {
       members: async () => this.#observed(`${NAMESPACE}/${task.spec.cluster}`),
-      step: (_task, { name, uid }) => ({ type: verb, task: task.metadata.uid ?? '', pod: name, uid, why: 'asked for' }),
-      executor: (_task, member) => this.#sample.parts.executor(this.#place(task, member)),
-      begin: (_task, held) => {
-        this.#sample.held++;
-        held.defer(() => void this.#sample.held--);
-      },
-    };
+      place: (member) => this.#sample.parts.executor(this.#place(task, member)),
+      begin: (held) => this.#sample.hold(this.#life.process, held),
+    });
   }
 
   /** Where the steps of a pod run: here, or in its agent. */
@@ -265,15 +259,34 @@ export class Operator {
   }
 }
 
-function isKnown(verb: string): verb is Step['type'] {
+interface Around {
+  members(): Promise<Knowledge<readonly SeenPod[]>>;
+  place(member: SeenPod): Executor<Step>;
+  begin(held: AsyncDisposableStack): void;
+}
+
+/** What a task means; undefined: nobody knows. */
+export function definitionOf(task: Task, around: Around): TaskDefinition<Task, Step> | undefined {
+  const { verb } = task.spec;
+  if (!isKnown(verb)) return undefined;
+  return {
+    class: verb === 'clean' ? 'sequential' : 'parallel',
+    members: () => around.members(),
+    step: (_task, { name, uid }) => ({ type: verb, task: task.metadata.uid ?? '', pod: name, uid, why: 'asked for' }),
+    executor: (_task, member) => around.place(member),
+    begin: (_task, held) => around.begin(held),
+  };
+}
+
+export function isKnown(verb: string): verb is Step['type'] {
   return verb === 'clean' || verb === 'snapshot';
 }
 
-function refOf({ metadata }: Task) {
+export function refOf({ metadata }: Task) {
   return { namespace: NAMESPACE, name: metadata.name, uid: metadata.uid ?? '' };
 }
 
-function verdictOf(turn: ClusterTurn): Verdict {
+export function verdictOf(turn: ClusterTurn): Verdict {
   if (turn.state === 'again') return again;
   if (turn.state === 'resting' || turn.wakeAt === undefined) return finished;
   return wakeAt(turn.wakeAt);

@@ -24,6 +24,7 @@ import {
   tasks,
 } from './api.ts';
 import { Checks } from './checks.ts';
+import { fencedRules, putUpFence, replica, takeLease } from './managed.ts';
 import { agentProcess } from './members.ts';
 import { Operator } from './operator.ts';
 import { PodWorld } from './world.ts';
@@ -44,15 +45,22 @@ export const soundParts: Parts = {
 };
 
 /** Where the steps of tasks run. */
-export type Through = 'process' | 'members';
+export type Through = 'process' | 'members' | 'managers';
 
 export interface Sample {
   readonly api: ApiWorld;
   readonly world: PodWorld;
   readonly through: Through;
   readonly parts: Parts;
-  /** How many running tasks hold something in a process that lives. */
-  held: number;
+  /** How many running tasks hold something, by process; a life begins without. */
+  readonly held: Map<string, number>;
+  hold(process: string, stack: AsyncDisposableStack): void;
+  /** How a replica is told to end in order. */
+  readonly stops: Map<string, () => void>;
+  /** The next write of a leader stands still until another leads. */
+  isNextWriteLate: boolean;
+  /** Nothing of a term goes on. */
+  onTermEnd(process: string): void;
   onResize(): void;
 }
 
@@ -61,14 +69,17 @@ export interface SampleOptions {
   /** Only what the operator does wrong by itself: pods stay, nobody changes their mind. */
   readonly quiet?: boolean;
   readonly onEnd?: (checks: Checks) => void;
+  /** What the fence in the server covers. Default: all that the operator writes. */
+  readonly fenced?: typeof fencedRules;
 }
 
 const MOST_PODS = 4;
+const REPLICAS = ['one', 'two'];
 
 export function sampleScenario(through: Through, options: SampleOptions = {}): Scenario {
   return {
     name: `operator-${through}`,
-    effects: through === 'members' ? 600 : 200,
+    effects: through === 'members' ? 600 : through === 'managers' ? 400 : 200,
     async build(simulation) {
       // Thrown inside an effect it would be taken for a refusal of the world.
       const strictly = (check: () => void) => {
@@ -79,13 +90,14 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
         }
       };
       const world = new PodWorld((rule, message) => simulation.fail(rule, message));
-      const checks = new Checks(world);
+      const checks = new Checks(world, through, (landmark) => simulation.environment.passes(landmark));
       const api = await ApiWorld.open({
         clock: simulation.environment.ports.clock,
         random: simulation.random(),
         snapshot: await snapshot,
         follow: [CLUSTERS, TASKS, MEMBERS],
         onWrite: (write) => strictly(() => checks.onWrite(write)),
+        onServed: (request, status) => strictly(() => checks.onServed(request, status)),
         onError: (error) => simulation.fail('SERVER', error instanceof Error ? String(error.stack) : String(error)),
       });
       checks.api = api;
@@ -95,7 +107,15 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
         world,
         through,
         parts,
-        held: 0,
+        held: new Map(),
+        hold(process, stack) {
+          const add = (count: number) => sample.held.set(process, (sample.held.get(process) ?? 0) + count);
+          add(1);
+          stack.defer(() => void add(-1));
+        },
+        stops: new Map(),
+        isNextWriteLate: false,
+        onTermEnd: (process) => strictly(() => checks.termEnded(process, sample.held.get(process) ?? 0)),
         onResize: () => strictly(() => checks.resized()),
       };
       const operator: Process = {
@@ -103,21 +123,24 @@ export function sampleScenario(through: Through, options: SampleOptions = {}): S
         background: true,
         restartAfterMs: 2_000, // long enough for things to happen that nobody sees, not for a step to end
         run: (life) => {
-          sample.held = 0;
+          sample.held.delete('operator');
           return new Operator(life, sample).run();
         },
       };
       const pods = Array.from({ length: MOST_PODS }, (_, i) => `pod-${i}`);
+      const operators = through === 'managers' ? REPLICAS.map((name) => replica(sample, name)) : [operator];
+      if (through === 'managers') await putUpFence(api, options.fenced ?? fencedRules);
       const agents = through === 'members' ? pods.map((pod) => agentProcess(sample, pod)) : [];
-      const events: Events = { simulation, api, world, through };
+      const events: Events = { simulation, sample };
       return {
-        processes: [operator, ...agents, user(api, simulation, options.quiet ?? false)],
+        processes: [...operators, ...agents, user(api, simulation, options.quiet ?? false)],
         events: () => (options.quiet ? [] : eventsOf(events)).concat(cancelsOf(simulation, api)),
         always: () => checks.always(),
         unrest: () => checks.unrest(),
         atEnd: () => {
           checks.atEnd();
-          if (sample.held !== 0) throw new Error(`${sample.held} tasks still hold something`);
+          const held = [...sample.held.values()].reduce((sum, count) => sum + count, 0);
+          if (held !== 0) throw new Error(`${held} tasks still hold something`);
           options.onEnd?.(checks);
         },
         faults: { most: 10, horizonMs: 45_000 },
@@ -171,12 +194,11 @@ function user(api: ApiWorld, { choices }: Simulation, isQuiet: boolean): Process
 
 interface Events {
   readonly simulation: Simulation;
-  readonly api: ApiWorld;
-  readonly world: PodWorld;
-  readonly through: Through;
+  readonly sample: Sample;
 }
 
-function eventsOf({ simulation, api, world, through }: Events): readonly WorldEvent[] {
+function eventsOf({ simulation, sample }: Events): readonly WorldEvent[] {
+  const { api, world, through } = sample;
   const pods = [...world.pods.values()];
   return [
     { kind: 'compact', apply: () => api.compact() },
@@ -184,6 +206,7 @@ function eventsOf({ simulation, api, world, through }: Events): readonly WorldEv
     { kind: 'break-watches', apply: () => api.breakWatches() },
     { kind: 'replay', apply: () => api.replay(4) },
     { kind: 'throttle', apply: () => api.throttle(3) },
+    ...(through === 'managers' ? managerEvents(sample) : []),
     ...api.list<Cluster>(CLUSTERS).map((cluster) => touch(api, clusters, cluster)),
     ...api.list<Task>(TASKS).map((task) => touch(api, tasks, task)),
     ...pods.map(({ name, uid }) => ({
@@ -194,6 +217,19 @@ function eventsOf({ simulation, api, world, through }: Events): readonly WorldEv
         if (through === 'members') simulation.crash(`agent-${name}`);
       },
     })),
+  ];
+}
+
+function managerEvents(sample: Sample): readonly WorldEvent[] {
+  return [
+    ...[...sample.stops].map(([detail, apply]) => ({ kind: 'shut-down', detail, apply })),
+    { kind: 'take-lease', apply: () => takeLease(sample.api) },
+    {
+      kind: 'late-write',
+      apply: () => {
+        sample.isNextWriteLate = true;
+      },
+    },
   ];
 }
 
@@ -219,7 +255,7 @@ function cancelsOf(simulation: Simulation, api: ApiWorld): readonly WorldEvent[]
       kind: 'cancel-unseen',
       detail: name,
       apply: () => {
-        simulation.crash('operator');
+        for (const name of ['operator', ...REPLICAS]) simulation.crash(name);
         cancel(name);
       },
     })),

@@ -27,9 +27,14 @@ export async function holdsForSeeds(t: TestContext, through: Through, count: num
   ];
   if (through === 'members') contacts.push('update members', 'update status members', 'update leases');
   else contacts.push('pod.withdraw');
+  if (through === 'managers') {
+    contacts.push('patch status clusters', 'patch configmaps', 'stopped in order');
+    contacts.push('refused: nobody leads', 'refused: another leads');
+  }
   for (const label of contacts) assert.ok(result.coverage.count(label) > 0, `no run came to ${label}`);
   const accidents = ['delay', 'fail-before', 'fail-after', 'crash-before', 'crash-after'];
   accidents.push('compact', 'end-watches', 'break-watches', 'replay', 'throttle', 'touch', 'lose-pod');
   accidents.push('cancel-t1', 'cancel-t3', 'cancel-unseen');
+  if (through === 'managers') accidents.push('shut-down', 'take-lease', 'late-write');
   for (const accident of accidents) assert.ok(struck(result, accident) > 0, `no run had a ${accident}`);
 }

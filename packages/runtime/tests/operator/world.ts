@@ -36,14 +36,22 @@ export class PodWorld {
   readonly history: string[] = [];
   readonly #broken: (rule: string, message: string) => void;
   #uids = 0;
+  #fence = 0;
 
   constructor(broken: (rule: string, message: string) => void) {
     this.#broken = broken;
   }
 
-  /** What an observer sees. */
-  look(): readonly { readonly name: string; readonly uid: string }[] {
+  /** What an operator sees. Whoever looks is heard from now on, and no operator before. */
+  look(speaker: Speaker): readonly { readonly name: string; readonly uid: string }[] {
+    this.hear(speaker);
     return [...this.pods.values()].map(({ name, uid }) => ({ name, uid }));
+  }
+
+  /** Pods are added and removed by the operator of today: what one of the past has sent may still be on its way. */
+  hear({ epoch }: Speaker): void {
+    if (epoch < this.#fence) throw new Refused(`an operator of ${this.#fence} was heard, and ${epoch} is older`);
+    this.#fence = epoch;
   }
 
   add(name: string): void {

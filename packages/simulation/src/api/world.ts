@@ -47,6 +47,8 @@ export interface ApiWorldOptions {
   /** Told of every write to these resources, when it is visible. */
   readonly follow?: readonly string[];
   readonly onWrite?: (write: ApiWrite) => void;
+  /** Told of every request of a simulated transport and the status of its answer, before anything else happens. */
+  readonly onServed?: (request: TransportRequest, status: number) => void;
   /** The server failed at something that nobody foresaw. */
   readonly onError?: (error: unknown) => void;
 }
@@ -58,6 +60,7 @@ export class ApiWorld {
   readonly client: KubeClient;
   readonly #feeds = new Set<Feed>();
   readonly #parsed = new WeakMap<Entry, ApiObject>();
+  readonly #onServed: ApiWorldOptions['onServed'];
   #refusals = 0;
 
   static async open(options: ApiWorldOptions): Promise<ApiWorld> {
@@ -67,8 +70,10 @@ export class ApiWorld {
     return new ApiWorld(store, server, options);
   }
 
-  private constructor(store: Store, server: ApiServer, { clock, random, follow = [], onWrite }: ApiWorldOptions) {
+  private constructor(store: Store, server: ApiServer, options: ApiWorldOptions) {
+    const { clock, random, follow = [], onWrite, onServed } = options;
     this.store = store;
+    this.#onServed = onServed;
     this.transport = server.transport();
     this.client = new KubeClient({ clock, random, transport: this.transport, retries: 0 });
     if (!onWrite) return;
@@ -115,13 +120,15 @@ export class ApiWorld {
   }
 
   /** @internal What the server answers to what arrives there now. Whoever sent it may be gone: it is carried out all the same. */
-  serve(request: TransportRequest): Promise<TransportResponse> {
+  async serve(request: TransportRequest): Promise<TransportResponse> {
     if (this.#refusals > 0) {
       this.#refusals--;
-      return Promise.resolve(tooMany());
+      return tooMany();
     }
     const { signal: _signal, ...sent } = request;
-    return this.transport(sent);
+    const response = await this.transport(sent);
+    this.#onServed?.(sent, response.status);
+    return response;
   }
 
   /** @internal Keeps a watch until it is closed; closes those whose readers are gone. */
