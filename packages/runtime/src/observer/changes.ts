@@ -47,17 +47,18 @@ export class Changes {
 
   /**
    * Runs `deliver` under the lock if the look is still current by then: for observers that write to the API themselves.
-   * What they write is a change like any other. False if it was thrown away.
+   * What they write is a change like any other for all who look meanwhile; what they saw themselves goes on to count, by the
+   * look that is given back: nobody else changed anything since. Undefined if it was thrown away.
    */
-  deliver(look: Look, deliver: () => Promise<void>): Promise<boolean> {
+  deliver(look: Look, deliver: () => Promise<void>): Promise<Look | undefined> {
     return this.#locked(look.key, async (state) => {
-      if (state.stamp !== look.stamp) return false;
+      if (state.stamp !== look.stamp) return undefined;
       try {
         await deliver();
-        return true;
       } finally {
         state.stamp = ++this.#stamps; // also if it threw: nobody knows how far it came
       }
+      return { key: look.key, stamp: state.stamp };
     });
   }
 

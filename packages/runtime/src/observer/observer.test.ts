@@ -14,9 +14,9 @@ class NoChanges extends Changes {
   override isCurrent(): boolean {
     return true;
   }
-  override async deliver(_look: Look, deliver: () => Promise<void>): Promise<boolean> {
+  override async deliver(look: Look, deliver: () => Promise<void>): Promise<Look> {
     await deliver();
-    return true;
+    return look;
   }
 }
 
@@ -117,7 +117,7 @@ test('an observation that began before the last change is thrown away, also when
   const old = changes.look('ns/b');
   changes.forget('ns/b');
   assert.equal(changes.isCurrent(old), false, 'a namesake is somebody else');
-  assert.equal(await changes.deliver(old, async () => undefined), false);
+  assert.equal(await changes.deliver(old, async () => undefined), undefined);
 });
 
 test('changes of one key are alone, also after one that threw', async () => {
@@ -187,6 +187,25 @@ test('observers are started and stopped with their resources, by uid', async () 
   assert.deepEqual(seen, ['ns/a', 'ns/b', 'ns/b']);
   await observers[Symbol.asyncDispose]();
   assert.equal(clock.sleeping, 0);
+});
+
+test('what an observer saw counts also after its own update, and not after anybody else’s', async () => {
+  const clock = new VirtualClock(0);
+  const changes = new Changes();
+  const looks: Look[] = [];
+  const observer = new Observer({ clock, random: constantRandom(0.5) }, changes, 'ns/a', {
+    everyMs: 1_000,
+    observe: async () => 'seen',
+    update: async () => undefined,
+    report: (_key, _seen, look) => looks.push(look),
+  });
+  const early = changes.look('ns/a');
+  assert.equal(await observer.once(), true);
+  const [look] = looks;
+  assert.ok(look && changes.isCurrent(look));
+  assert.equal(changes.isCurrent(early), false, 'who looked before the update saw what it wrote over');
+  await changes.change('ns/a', async () => undefined);
+  assert.equal(changes.isCurrent(look), false);
 });
 
 test('an update that does not end gives its lock back with its time, is never joined by another, and is named at the end', async () => {

@@ -80,15 +80,15 @@ export class Observer<O> implements AsyncDisposable {
     try {
       if (this.#updating) throw tooLong(); // two updates of one key would each not know of the other
       const observation = await orAborted(observe.call(this.#options, key, limit.signal), limit.signal);
-      let counts = this.#changes.isCurrent(look);
-      if (counts && update) {
+      let counting = this.#changes.isCurrent(look) ? look : undefined;
+      if (counting && update) {
         const deliver = () =>
           this.#update(() => update.call(this.#options, key, observation, limit.signal), limit.signal);
-        counts = await orAborted(this.#changes.deliver(look, deliver), limit.signal);
+        counting = await orAborted(this.#changes.deliver(counting, deliver), limit.signal);
       }
-      if (counts) report?.call(this.#options, key, observation, look);
+      if (counting) report?.call(this.#options, key, observation, counting);
       else discarded?.call(this.#options, key);
-      return counts;
+      return counting !== undefined;
     } catch (error) {
       if (!this.#stop.signal.aborted) failed?.call(this.#options, key, error);
       return false;
