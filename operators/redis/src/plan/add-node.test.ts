@@ -164,6 +164,19 @@ test('a handshake is waited for, not repeated', () => {
   assert.deepEqual([plan.commands.length, plan.waitingFor?.[0]?.reason], [0, 'Handshake']);
 });
 
+test('a handshake that left one side without the other is made good from that side', () => {
+  const decision = decide(worldOf(), asPrimary);
+  assert.ok(!isRefused(decision));
+  const ours = ['p0', 'p0r0', 'p1', 'p1r0', 'p2', 'p2r0'].map(idOf);
+  const unaware = ['p0', 'p1r0'];
+  const nodes = Object.fromEntries(unaware.map((name) => [name, { knows: ours }]));
+  const world = worldOf({ knows: [...ours, idOf('new')] }, nodes);
+  const plan = addNodeOperation.plan(decision.goal, viewWith(world, {}), 0, []);
+  assert.deepEqual(brief(plan.commands), ['meet p0→new p1r0→new']);
+  const [meet] = plan.commands;
+  assert.deepEqual(meet?.type === 'meet' && [...(meet.within ?? [])].sort(), [...ours, idOf('new')].sort());
+});
+
 test('another node at the address is not taken for the one that was approved', () => {
   const decision = decide(worldOf(), asPrimary);
   assert.ok(!isRefused(decision));

@@ -274,13 +274,18 @@ function copyFunctions(goal: AddNodeGoal, view: ClusterView, node: ReportedNode)
   };
 }
 
-/** MEET from the new node to everybody at once: gossip alone takes seconds to reach the last. */
+/**
+ * MEET between the new node and everybody at once: gossip alone takes seconds to reach the last. From the one that does not
+ * know the other: a handshake that was cut off in the middle may leave one side that does, and it is not asked again.
+ */
 function meetAll(node: ReportedNode, apart: readonly ReportedNode[], view: ClusterView): Meet | undefined {
   const pairs = apart
-    .filter((member) => !knows(view, node.id, member.id) && !knows(view, member.id, node.id))
-    .filter((member) => !isMeeting(node, member.endpoint))
-    .map((member) => ({ from: refOf(node), to: refOf(member), toBusPort: member.report.value.self.busPort }));
-  const within = members(withoutNode(view, node.id)).map((member) => member.id);
+    .filter((member) => !isMeeting(node, member.endpoint) && !isMeeting(member, node.endpoint))
+    .map((member) => {
+      const [from, to] = knows(view, node.id, member.id) ? [member, node] : [node, member];
+      return { from: refOf(from), to: refOf(to), toBusPort: to.report.value.self.busPort };
+    });
+  const within = [node.id, ...members(withoutNode(view, node.id)).map((member) => member.id)];
   return pairs.length === 0 ? undefined : { type: 'meet', pairs, within, why: 'the new node joins the cluster' };
 }
 
