@@ -126,6 +126,21 @@ export async function ownLine(driver: Driver, node: Node): Promise<NodesLine> {
   return line;
 }
 
+/** A server drops an order to take over that was not carried out within 5 s, and says nothing. */
+const DROPPED_AFTER_MS = 6_000;
+
+/** CLUSTER FAILOVER until the node is a primary: asked again when it must have been dropped. */
+export async function failOver(driver: Driver, node: Node, ...mode: readonly string[]): Promise<void> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  await driver.wait(`${node.name} is a primary`, async () => {
+    if ((await ownLine(driver, node)).flags.includes('master')) return true;
+    if (performance.now() - askedAt < DROPPED_AFTER_MS) return false;
+    askedAt = performance.now();
+    assert.equal(await driver.call(node, 'CLUSTER', 'FAILOVER', ...mode), 'OK');
+    return false;
+  });
+}
+
 export async function idOf(driver: Driver, node: Node): Promise<string> {
   return String(await driver.call(node, 'CLUSTER', 'MYID'));
 }

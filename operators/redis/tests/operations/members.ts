@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   type Driver,
+  failOver,
   fields,
   idOf,
   keyIn,
@@ -292,7 +293,7 @@ export const memberCases: readonly OperationCase[] = [
 async function swap(driver: Driver, next: Node, former: Node, ...mode: string[]): Promise<void> {
   const id = await idOf(driver, next);
   const before = Math.max(...(await table(driver, next)).map(({ epoch }) => epoch));
-  assert.equal(await driver.call(next, 'CLUSTER', 'FAILOVER', ...mode), 'OK');
+  await failOver(driver, next, ...mode);
   await waitForRole(driver, next, 'master', '-');
   await waitForRole(driver, former, 'slave', id);
   await waitForLink(driver, former);

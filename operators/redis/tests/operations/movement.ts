@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import {
   close,
   type Driver,
+  failOver,
   fields,
   idOf,
   keyIn,
@@ -37,7 +38,7 @@ async function waitForState(driver: Driver, nodes: readonly Node[]): Promise<voi
 async function handOver(driver: Driver): Promise<string> {
   const { replica } = driver.nodes;
   const id = await idOf(driver, replica);
-  await driver.call(replica, 'CLUSTER', 'FAILOVER');
+  await failOver(driver, replica);
   await driver.wait('everybody knows', async () => {
     for (const node of Object.values(driver.nodes)) if ((await ownerIn(driver, node, 0)) !== id) return false;
     return true;
