@@ -122,7 +122,13 @@ export const movementCases: readonly OperationCase[] = [
     'Valkey: open slots follow a hand-over, on both sides',
     async (driver) => {
       const { a, b, replica } = driver.nodes;
-      const [idOfB, idOfReplica] = [await idOf(driver, b), await idOf(driver, replica)];
+      const [idOfA, idOfB, idOfReplica] = await Promise.all([a, b, replica].map((node) => idOf(driver, node)));
+      // A mark follows within a shard; which nodes are one spreads by gossip, seconds later than all else.
+      await driver.wait('the target knows the shard', async () => {
+        const shards = (await driver.call(b, 'CLUSTER', 'SHARDS')) as readonly unknown[];
+        const texts = shards.map((shard) => JSON.stringify(shard));
+        return texts.some((text) => text.includes(String(idOfA)) && text.includes(String(idOfReplica)));
+      });
       await open(driver, SLOT, a, b);
       await handOver(driver);
       assert.deepEqual((await ownLine(driver, replica)).open, [`[${SLOT}->-${idOfB}]`]);
