@@ -112,7 +112,7 @@ export async function measureWindows(world: World, plans: readonly RoundPlan[]):
 }
 
 function slotsToMove(operation: Operation, source: Member): number {
-  return operation === 'delete' ? source.slots : Math.min(SLOTS, source.slots - 1);
+  return operation === 'delete' ? source.slots : SLOTS;
 }
 
 function lineFor(
@@ -127,14 +127,18 @@ function lineFor(
   return ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', slots, ...how];
 }
 
-/** Source: gives slots. Target: takes slots. In a deletion the source is the node that goes, the smallest: a gentle one takes minutes. */
+/**
+ * Source: gives slots, the one with most: so there are enough whatever was moved before. Target: takes slots. In a
+ * deletion the source is the node that goes, the one with fewest: a gentle one takes minutes.
+ */
 function pickPair(
   members: readonly Member[],
   { operation, number }: Pick<RoundPlan, 'operation' | 'number'>,
 ): { source: Member; target: Member } {
-  const primaries = members.filter((member) => member.role === 'primary' && member.slots > 0);
-  const bySize = primaries.toSorted((a, b) => a.slots - b.slots);
-  const source = (operation === 'delete' ? bySize[0] : primaries[number % primaries.length]) as Member;
+  const primaries = members
+    .filter((member) => member.role === 'primary' && member.slots > 0)
+    .sort((a, b) => a.slots - b.slots);
+  const source = primaries.at(operation === 'delete' ? 0 : -1) as Member;
   const others = primaries.filter((member) => member !== source);
   return { source, target: others[number % others.length] as Member };
 }
