@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util';
 import type { Product } from '@reeve/rig';
 import {
+  type Engine,
   followUps,
   killRound,
   measureWindows,
@@ -34,6 +35,14 @@ function generator(seed: number): () => number {
   };
 }
 
+/**
+ * Gently and by MIGRATE all slots of a primary take minutes beside so many servers on one machine; on Valkey, where every
+ * SETSLOT waits for replicas, a few hundred do, and the tool takes the atomic engine unless it is told otherwise.
+ */
+function isEndless(operation: Operation, product: Product, engine: Engine): boolean {
+  return product === 'valkey' ? engine === 'windowed' : operation === 'delete';
+}
+
 function planRounds(rounds: number, products: readonly Product[], seed: number): readonly RoundPlan[] {
   const random = generator(seed);
   return Array.from({ length: rounds }, (_, number) => {
@@ -49,8 +58,7 @@ function planRounds(rounds: number, products: readonly Product[], seed: number):
       product,
       operation,
       engine,
-      // On Valkey every SETSLOT waits for replicas: by MIGRATE and gently a move takes minutes, and nobody is brought there.
-      pace: isFast || (product === 'valkey' && engine === 'windowed') ? 'fast' : 'gentle',
+      pace: isFast || isEndless(operation, product, engine) ? 'fast' : 'gentle',
       victim,
       followUp: random() < 0.6 ? usual : other,
       moment: LATEST_MOMENT[operation] * random(),

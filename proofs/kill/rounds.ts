@@ -69,7 +69,7 @@ export type Pace = 'fast' | 'gentle';
 /** How long an operation takes undisturbed from its journal's beginning, where slots move all at once: then time alone tells how far it is. */
 export type Windows = ReadonlyMap<string, number>;
 const POLL_MS = 10;
-const SLOTS = 1200;
+const SLOTS: Readonly<Record<Pace, number>> = { fast: 1200, gentle: 400 };
 /** The last part of create waits until the servers serve; nothing is changed any more then. */
 const CREATE_WINDOW_MS = 900;
 
@@ -111,8 +111,8 @@ export async function measureWindows(world: World, plans: readonly RoundPlan[]):
   return windows;
 }
 
-function slotsToMove(operation: Operation, source: Member): number {
-  return operation === 'delete' ? source.slots : SLOTS;
+function slotsToMove({ operation, pace }: Pick<Manner, 'operation' | 'pace'>, source: Member): number {
+  return operation === 'delete' ? source.slots : SLOTS[pace];
 }
 
 function lineFor(
@@ -123,7 +123,7 @@ function lineFor(
 ): readonly string[] {
   const how = ['--engine', engine, ...(pace === 'fast' ? ['--fast'] : [])];
   if (operation === 'delete') return ['del-node', entry, '--node', source.id, ...how];
-  const slots = String(slotsToMove(operation, source));
+  const slots = String(slotsToMove({ operation, pace }, source));
   return ['reshard', entry, '--from', source.id, '--to', target.id, '--slots', slots, ...how];
 }
 
@@ -146,13 +146,13 @@ function pickPair(
 /** Waits until that part of the slots has moved, or that part of the time is over, or the tool ended. The number of slots moved. */
 async function untilMoment(
   tool: Tool,
-  { moment, operation }: RoundPlan,
+  { moment, operation, pace }: RoundPlan,
   source: Member,
   world: World,
   windowMs = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   const began = performance.now();
-  const enough = Math.min(1, moment) * slotsToMove(operation, source);
+  const enough = Math.min(1, moment) * slotsToMove({ operation, pace }, source);
   for (;;) {
     const left = (await world.owners()).filter((owner) => owner === source.id).length;
     const moved = source.slots - left;
@@ -225,7 +225,7 @@ async function changeRound(
     killedAfterMs,
     tooLate,
     journalLines: lines,
-    moved: { slots: moved, of: slotsToMove(plan.operation, source) },
+    moved: { slots: moved, of: slotsToMove(plan, source) },
     resumes,
     fixedOnReturn,
     conflicts,
