@@ -58,22 +58,31 @@ export function repairMembership(view: ClusterView): MembershipRepair {
  * away. It would bring them back by gossip. By their own word they are in no cluster, and they hold nothing.
  */
 export function forgetLeftovers(view: ClusterView): readonly ForgetNode[] {
-  return reported(view)
-    .filter((node) => isSpare(node) && node.report.value.others.length === 0 && keyCount(node) === 0)
-    .map((node) => ({ node, knownTo: reported(view).filter(({ id }) => id !== node.id && knows(view, id, node.id)) }))
-    .filter(({ knownTo }) => knownTo.length > 0)
-    .map(({ node, knownTo }) => ({
-      type: 'forget-node',
-      node: refOf(node),
-      by: reported(view)
-        .filter(({ id }) => id !== node.id)
-        .map(refOf),
-      reset: false,
-      why: `${nodeName(view, node.id)} is in no cluster, but still known to ${nodeNames(
-        view,
-        knownTo.map(({ id }) => id),
-      )}`,
-    }));
+  return (
+    reported(view)
+      .filter((node) => isSpare(node) && node.report.value.others.length === 0 && keyCount(node) === 0)
+      .map((node) => ({ node, knownTo: reported(view).filter(({ id }) => id !== node.id && knows(view, id, node.id)) }))
+      .filter(({ knownTo }) => knownTo.length > 0)
+      // One that is importing takes no news of those slots and still sees them there: its marks are ended first.
+      .filter(({ node, knownTo }) => knownTo.every((by) => seesNothingOn(by, node.id)))
+      .map(({ node, knownTo }) => ({
+        type: 'forget-node',
+        node: refOf(node),
+        by: reported(view)
+          .filter(({ id }) => id !== node.id)
+          .map(refOf),
+        reset: false,
+        why: `${nodeName(view, node.id)} is in no cluster, but still known to ${nodeNames(
+          view,
+          knownTo.map(({ id }) => id),
+        )}`,
+      }))
+  );
+}
+
+function seesNothingOn(by: ReportedNode, id: NodeId): boolean {
+  const { others } = by.report.value;
+  return others.every((line) => line.primaryId !== id && (line.id !== id || countSlots(line.slots) === 0));
 }
 
 function isSpare(node: ReportedNode): boolean {
