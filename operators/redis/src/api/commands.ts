@@ -94,11 +94,11 @@ export interface CloseSlots extends RedisCommandBase {
   readonly carriedBy?: readonly NodeRef[];
 }
 
-/** CLUSTER BUMPEPOCH on a node whose config epoch collides with another's. Evidence: it has that epoch still. */
+/** CLUSTER BUMPEPOCH on a node whose config epoch is another’s as well, or too early for the slots that it took. Evidence: it has that epoch still. */
 export interface BumpEpoch extends RedisCommandBase {
   readonly type: 'bump-epoch';
   readonly node: NodeRef;
-  /** The epoch that it shares. */
+  /** The epoch that it is to give up. */
   readonly epoch: number;
 }
 

@@ -44,6 +44,12 @@ export const redisErrors = {
     meaning: 'A server did not say how many keys some slots have, so nothing was done that rests on it.',
     remedy: 'Check that the server answers CLUSTER COUNTKEYSINSLOT for the user given, and run the command again.',
   },
+  EPOCH_NOT_HEARD: {
+    meaning:
+      'A node was made owner of slots by an epoch that is not later than that of a former owner, and it hears of no later one.',
+    remedy:
+      'See that the nodes hear each other (`reeve redis check`), then fix again: it gives the node a later epoch.',
+  },
   SLOTS_NOT_KEPT: {
     meaning: 'A node was made owner of slots and did not keep them: another node claims them with a newer epoch.',
     remedy: 'Run `reeve redis check`, then fix again: it starts from what it finds.',

@@ -3,8 +3,8 @@ import type { BumpEpoch } from '../api/commands.ts';
 import { ask, handlerFor, nameOf, StaleEvidence, tableOf } from './evidence.ts';
 
 /**
- * Gives a primary a config epoch of its own. Done when it has another than the one that it was found to share. Its own
- * table is not asked whether it still shares it: two that collide for long do so because they do not hear each other.
+ * Gives a primary another config epoch. Done when it has another than the one that it was found with. Its own table is
+ * not asked whether it still shares it: two that collide for long do so because they do not hear each other.
  */
 export const bumpEpochHandler = handlerFor<BumpEpoch>('bump-epoch', async (command, context) => {
   const { self } = await tableOf(context, command.node);

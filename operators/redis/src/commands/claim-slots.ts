@@ -15,6 +15,7 @@ import {
   ask,
   askAll,
   askTolerant,
+  epochsOf,
   handlerFor,
   namedSlots,
   nameOf,
@@ -23,6 +24,10 @@ import {
   tableIfThere,
   tableOf,
 } from './evidence.ts';
+
+/** An epoch is heard of within half the cluster's node timeout: so long for the default of 15 s. */
+const LOOK_AGAIN_MS = 200;
+const MOST_LOOKS = 50;
 
 function slotNumbers(slots: SlotRanges): string[] {
   return [...slotsOf(slots)].map(String);
@@ -53,6 +58,20 @@ async function take(context: RedisContext, owner: NodeRef, table: NodeTable, slo
     owner,
     closing.map((slot) => ['CLUSTER', 'SETSLOT', String(slot), 'STABLE']),
   );
+}
+
+/**
+ * Until the owner's epoch is later than those of the nodes that gave the slots up: their replicas do not believe it
+ * otherwise, and would claim the slots again when they are elected. It takes a later one only when it has heard of one.
+ */
+async function outrank(context: RedisContext, owner: NodeRef, rivals: readonly NodeTable[]): Promise<boolean> {
+  const latest = Math.max(0, ...rivals.map(({ self }) => self.configEpoch));
+  for (let looks = 0; looks < MOST_LOOKS; looks++) {
+    if ((await epochsOf(context, owner)).own > latest) return true;
+    await context.clock.sleep(LOOK_AGAIN_MS);
+    await ask(context, owner, ['CLUSTER', 'BUMPEPOCH']);
+  }
+  return (await epochsOf(context, owner)).own > latest;
 }
 
 /** Whoever thinks otherwise is told. A node that is a replica by now refuses, and learns it from its primary. */
@@ -111,6 +130,9 @@ export const claimSlotsHandler = handlerFor<ClaimSlots>('claim-slots', async (co
   );
   if (rivals || open || countSlots(minusSlots(slots, ownerTable.self.slots)) > 0)
     await take(context, owner, ownerTable, slots);
+  const rivalTables = tables.slice(1, 1 + releaseFrom.length);
+  if (rivals && !(await outrank(context, owner, rivalTables)))
+    return failed('EPOCH_NOT_HEARD', `${nameOf(owner)} has not heard of the config epochs of former owners`);
   await Promise.all([...releaseFrom, ...others].map((node) => tell(context, node, owner, slots)));
   // Read back: what a transaction answered is not what counts.
   const after = await tableOf(context, owner);

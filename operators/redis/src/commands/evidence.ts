@@ -14,7 +14,7 @@ import { type Arg, type CallOptions, RedisReplyError, type Reply } from '../api/
 import { parseSlots, rangesOf, type SlotRanges } from '../api/slots.ts';
 import { formatEndpoint, type NodeId, type NodeLine, type NodeRef } from '../api/view.ts';
 import { countKeys } from '../observe/measure.ts';
-import { keyspaceOf, parseClusterNodes, parseInfo, unansweredBy } from '../observe/parse.ts';
+import { keyspaceOf, numberOf, parseClusterNodes, parseInfo, unansweredBy } from '../observe/parse.ts';
 import type { RedisContext } from './context.ts';
 
 const COUNT_TIMEOUT_MS = 5_000;
@@ -119,6 +119,18 @@ export async function tableIfThere(context: RedisContext, node: NodeRef): Promis
 /** Whether a node takes itself for a primary at this moment. */
 export async function isPrimaryNow(context: RedisContext, node: NodeRef): Promise<boolean> {
   return parseInfo(String(await ask(context, node, ['INFO', 'replication']))).role === 'master';
+}
+
+export interface Epochs {
+  /** By which its claims to slots are judged; of a replica, that of its primary. */
+  readonly own: number;
+  /** The latest that it has heard of. */
+  readonly current: number;
+}
+
+export async function epochsOf(context: RedisContext, node: NodeRef): Promise<Epochs> {
+  const fields = parseInfo(String(await ask(context, node, ['CLUSTER', 'INFO'])));
+  return { own: numberOf(fields, 'cluster_my_epoch'), current: numberOf(fields, 'cluster_current_epoch') };
 }
 
 /** Proves that each address is the node we think it is. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { known, unknown } from '@reeve/runtime';
 import { isRefused } from '../api/operation.ts';
-import { ALL_SLOTS, countSlots, minusSlots, unionSlots } from '../api/slots.ts';
+import { ALL_SLOTS, countSlots, formatSlots, minusSlots, unionSlots } from '../api/slots.ts';
 import type { NodeReport } from '../api/view.ts';
 import { fixOperation } from './fix.ts';
 import {
@@ -20,7 +20,7 @@ import {
   refusedCodes,
   worldOf,
 } from './fix-testing.ts';
-import { brief, openAt, viewWith } from './moves-testing.ts';
+import { brief, openAt, viewWith, type World } from './moves-testing.ts';
 import { slotsFromText } from './moves-view.ts';
 import { clusterNodes, freshNode, idOf, type TestNode, viewOf } from './testing.ts';
 
@@ -287,6 +287,35 @@ test('epochs: nobody is asked to take the epoch that it has', () => {
     plan.waitingFor?.map(({ reason }) => reason),
     ['EpochSettling'],
   );
+});
+
+test('epochs: an owner that a replica of the former one does not believe gets a later epoch, when it has heard of one', () => {
+  // p3 took slot 0 from p0, which had epoch 9 already; p0r0 knows that and keeps to it.
+  const keptTo = (report: NodeReport): NodeReport => ({
+    ...report,
+    others: report.others.map((line) => ({
+      ...line,
+      slots: slotsFromText(line.id === p0 ? '0-4095' : line.id === p3 ? '12288-16383' : formatSlots(line.slots)),
+    })),
+  });
+  const damaged = (heard: number): World =>
+    worldOf({
+      p0: { slots: '1-4095', epoch: 9 },
+      p0r0: { report: keptTo },
+      p3: {
+        slots: '0,12288-16383',
+        report: (report) => ({ ...report, info: { ...report.info, currentEpoch: heard } }),
+      },
+    });
+  const plan = (world: World) => fixOperation.plan(goalFor(world), viewWith(world, {}), 0, []);
+  assert.deepEqual(brief(plan(damaged(9)).commands), ['bump p3']);
+  assert.deepEqual(plan(damaged(4)).commands, [], 'BUMPEPOCH would do nothing');
+  assert.deepEqual(
+    plan(damaged(4)).waitingFor?.map(({ reason }) => reason),
+    ['EpochSettling', 'GossipAgreement'],
+  );
+  const later = damaged(9).map((node) => (node.id === p3 ? { ...node, epoch: 10 } : node));
+  assert.deepEqual(plan(later).commands, [], 'it will be believed');
 });
 
 test('replicas that follow nobody who leads get a primary', () => {

@@ -121,6 +121,7 @@ class AtomicMove {
     const before = new Set(jobs.map((job) => job.name));
     const slots = takeSlots(this.#left, this.#most);
     const ranges = slots.flatMap(([first, last]) => [String(first), String(last)]);
+    await this.#migration.standing.untilBelieved();
     try {
       await context.redis.call(command.source.endpoint, [
         'CLUSTER',

@@ -174,6 +174,27 @@ describe('migrate-slots on real servers', () => {
     }
   });
 
+  it('redis: slots of a source that took a new epoch a moment ago are believed to be the target’s by all, its replicas too', async () => {
+    const bench = await start('redis', { replicas: 1 });
+    try {
+      const tags = await fillAllTypes(bench, [3, 40]);
+      // The target has the latest epoch that it knows: getting slots gives it no later one.
+      await bench.server(3).call('CLUSTER', 'BUMPEPOCH');
+      await until('the source has heard', async () => {
+        const fields = String(await bench.server(0).call('CLUSTER', 'INFO'));
+        const ofTarget = String(await bench.server(3).call('CLUSTER', 'INFO'));
+        return /current_epoch:(\d+)/.exec(fields)?.[1] === /my_epoch:(\d+)/.exec(ofTarget)?.[1];
+      });
+      await bench.server(0).call('CLUSTER', 'BUMPEPOCH');
+      const outcome = await bench.migrate(bench.command(0, '0-99', 'windowed', 'fast'));
+      assert.equal(outcome.status, 'done', JSON.stringify(outcome));
+      await assertOnTarget(bench, tags);
+      await until('all nodes agree', async () => (await invariants(bench.cluster.endpoints)).length === 0);
+    } finally {
+      await bench.stop();
+    }
+  });
+
   describe('redis: after a crash', () => {
     let bench: Bench;
     before(async () => {

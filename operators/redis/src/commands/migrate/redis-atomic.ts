@@ -54,6 +54,7 @@ async function start(migration: Migration, slots: SlotRanges): Promise<string | 
   const { context, command, signal } = migration;
   const ranges = slots.flatMap(([first, last]) => [String(first), String(last)]);
   const patience = new Patience(context, MOST_WAITS);
+  await migration.standing.untilBelieved();
   while (!signal.aborted) {
     try {
       return String(await context.redis.call(command.target.endpoint, ['CLUSTER', 'MIGRATION', 'IMPORT', ...ranges]));

@@ -148,10 +148,7 @@ async function assign(
   const waits = new Waits(migration);
   let left = slots;
   for (;;) {
-    if (node === target) {
-      await migration.standing.prove(left);
-      await migration.standing.proveRoles();
-    }
+    if (node === target) await migration.standing.proveNow(left);
     const refused = await sendAll(migration, node, left, ['NODE', target.id]);
     const [first] = refused;
     if (!first) return;

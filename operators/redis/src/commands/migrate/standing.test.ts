@@ -71,3 +71,43 @@ it('hands nothing over when one side was failed over on somebody’s order', asy
     assert.equal(cluster.owns(3, 4), false);
   }
 });
+
+it('hands slots to a target only when it has heard of the source’s epoch, so that everybody believes it', async () => {
+  const epochOf = (cluster: TestCluster, index: number) => cluster.servers[index]?.self.configEpoch ?? 0;
+  const raised = (flavour: 'redis7' | 'valkey9') => {
+    const cluster = new TestCluster({ flavour });
+    cluster.fill(0, 4, 3);
+    // The target has the latest epoch that it knows, so it takes no other one by itself.
+    cluster.call(3, 'CLUSTER', 'BUMPEPOCH');
+    cluster.pass(5_000);
+    cluster.call(0, 'CLUSTER', 'BUMPEPOCH');
+    assert.ok(epochOf(cluster, 0) > (cluster.servers[3]?.currentEpoch ?? 0), 'it has not heard');
+    return cluster;
+  };
+  for (const [flavour, engine] of [
+    ['redis7', 'windowed'],
+    ['valkey9', 'windowed'],
+    ['valkey9', 'atomic'],
+  ] as const) {
+    const cluster = raised(flavour);
+    assert.equal((await cluster.migrate(cluster.command('4', { engine }))).status, 'done');
+    assert.ok(epochOf(cluster, 3) > epochOf(cluster, 0), `${flavour} ${engine}`);
+    assert.equal(cluster.owns(3, 4), true);
+    assert.equal(cluster.held(3).size, 3);
+
+    const deaf = raised(flavour);
+    const port = deaf.watched(() => undefined);
+    const unheard: typeof port = {
+      ...port,
+      call: async (endpoint, args, options) => {
+        const reply = await port.call(endpoint, args, options);
+        const isAsked = endpoint.port === 7004 && args.join(' ') === 'CLUSTER INFO';
+        const own = `${epochOf(deaf, 3)}`;
+        return isAsked ? String(reply).replace(/(cluster_(?:my|current)_epoch):\d+/g, `$1:${own}`) : reply;
+      },
+    };
+    const outcome = await deaf.migrate(deaf.command('4', { engine }), { port: unheard });
+    assert.match(outcome.status === 'stale' ? outcome.message : outcome.status, /has heard of config epoch/);
+    assert.equal(deaf.owns(3, 4), false);
+  }
+});

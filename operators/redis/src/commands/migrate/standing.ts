@@ -9,11 +9,24 @@
  * them wait for no answer, no failover ends within that time, and a proof is good for half of it. Only a person (or
  * another tool) can order one that takes no time at all: right before slots are handed over both sides are asked for
  * their role. What happens after that answer nobody can exclude: the server knows no "if it is still yours".
+ *
+ * And the others must believe the target: it claims the slots by a later epoch than the source's, which it takes when
+ * it gets them, after the latest that it has heard of. If it has not heard of the source's, the source's replicas never
+ * believe it, and the source itself, before it is told, takes the slots back and the target drops their keys.
  */
 import { countSlots, formatSlots, intersectSlots, rangesOf, type SlotRanges } from '../../api/slots.ts';
 import type { NodeLine, NodeRef } from '../../api/view.ts';
 import type { RedisContext } from '../context.ts';
-import { isPrimaryNow, nameOf, type NodeTable, StaleEvidence, tableIfThere, tableOf } from '../evidence.ts';
+import {
+  type Epochs,
+  epochsOf,
+  isPrimaryNow,
+  nameOf,
+  type NodeTable,
+  StaleEvidence,
+  tableIfThere,
+  tableOf,
+} from '../evidence.ts';
 
 const SETTLE_MS = 200;
 
@@ -53,8 +66,32 @@ export class Standing {
     }
   }
 
+  /** Right before slots are handed over. */
+  async proveNow(slots: readonly number[]): Promise<void> {
+    await this.untilBelieved();
+    await this.prove(slots);
+    await this.#proveRoles();
+  }
+
+  /** Waits until the others would believe that slots of the source are the target's: a message is on its way to it. */
+  async untilBelieved(): Promise<void> {
+    const { clock } = this.#context;
+    const { source, target } = this.#sides;
+    const until = clock.now() + 2 * this.#goodForMs;
+    for (;;) {
+      const [from, to] = await Promise.all([epochsOf(this.#context, source), epochsOf(this.#context, target)]);
+      if (epochTakenBy(to) > from.own) return;
+      if (clock.now() >= until) {
+        throw new StaleEvidence(
+          `${nameOf(target)} has heard of config epoch ${to.current} only, and of no later one than ${from.own} of ${nameOf(source)}: nobody would believe that slots of it are its own`,
+        );
+      }
+      await clock.sleep(SETTLE_MS);
+    }
+  }
+
   /** Throws StaleEvidence when one of the two is no primary in its own eyes: it was failed over on somebody's order. */
-  async proveRoles(): Promise<void> {
+  async #proveRoles(): Promise<void> {
     const sides = [this.#sides.source, this.#sides.target];
     const are = await Promise.all(sides.map((node) => isPrimaryNow(this.#context, node)));
     const demoted = sides.find((_node, index) => !are[index]);
@@ -91,6 +128,11 @@ export class Standing {
     }
     return sides.map((side) => unheard(side, readings)).find((doubt) => doubt !== undefined);
   }
+}
+
+/** A server that gets slots takes the epoch after the latest it has heard of, unless it has that one already. */
+function epochTakenBy({ own, current }: Epochs): number {
+  return own === current ? own : current + 1;
 }
 
 /** So many primaries may not hear from the node that they could call it failed. Those without slots have no vote, but a word in that. */
