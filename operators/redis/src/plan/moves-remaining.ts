@@ -11,7 +11,7 @@ import {
 } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeRef, OpenSlot } from '../api/view.ts';
 import type { MoveGoal, SlotMove } from './moves-goal.ts';
-import { absentOwners, claimants, slotsFromText, unawareOf } from './moves-view.ts';
+import { absentOwners, type Claimant, claimants, slotsFromText, unawareOf } from './moves-view.ts';
 import { nodeName, nodeOf, type ReportedNode, refOf, reportedPrimaries, roleOf } from './topology.ts';
 
 export interface MovePair {
@@ -106,11 +106,20 @@ function judgeMove(goal: MoveGoal, move: SlotMove, view: ClusterView, absent: Sl
     }
     pending = unionSlots(pending, claim.slots);
     if (!target.now || revenant !== undefined) continue;
-    // A target that died after it took slots of which its replica had not heard comes back with just these.
-    const why = target.ids.has(claim.node.id)
-      ? `${nodeName(view, target.now.id)} took over from ${nodeName(view, claim.node.id)}, which kept these slots`
-      : whyMove(view, move, claim.node);
-    work.addPair(claim.node, target.now, claim.slots, [source, target], why);
+    if (target.ids.has(claim.node.id)) {
+      // A target that died after it took slots of which its replica had not heard comes back with just these.
+      const why = `${nodeName(view, target.now.id)} took over from ${nodeName(view, claim.node.id)}, which kept these slots`;
+      work.addPair(claim.node, target.now, claim.slots, [source, target], why);
+      continue;
+    }
+    const halves = finishToFormer(view, claim, source, target, work);
+    work.addPair(
+      claim.node,
+      target.now,
+      minusSlots(claim.slots, halves),
+      [source, target],
+      whyMove(view, move, claim.node),
+    );
   }
   const arrived = minusSlots(ofTarget, pending);
   finishOpen(view, source, target, arrived, work);
@@ -227,6 +236,23 @@ function finishFormer(
     const why = `${nodeName(view, former.id)}, which came back, still has these slots open towards ${nodeName(view, target.id)}`;
     work.addPair(former, target, slots, [source], why);
   }
+}
+
+/**
+ * A target that died in the middle of a move and was failed over may come back as a primary, too (Redis: its heir has got
+ * more slots than it had), and is importing still. Clients are sent to it, and keys may be nowhere else: what is half
+ * moved is finished there, and goes on to the heir as what it kept. Returns these slots.
+ */
+function finishToFormer(view: ClusterView, claim: Claimant, source: Side, target: Side, work: Work): SlotRanges {
+  let halves: SlotRanges = [];
+  for (const former of reportedPrimaries(view)) {
+    if (!target.ids.has(former.id) || former.id === target.now?.id) continue;
+    const slots = intersectSlots(slotsTo(former.report.value.self.importing, new Set([claim.node.id])), claim.slots);
+    const why = `these slots are half moved to ${nodeName(view, former.id)}, which came back: they are finished first, then go on`;
+    work.addPair(claim.node, former, minusSlots(slots, halves), [source, target], why);
+    halves = unionSlots(halves, slots);
+  }
+  return halves;
 }
 
 function slotsTo(open: readonly OpenSlot[], peers: ReadonlySet<NodeId>): SlotRanges {

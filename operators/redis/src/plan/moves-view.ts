@@ -133,8 +133,13 @@ export function unawareOf(view: ClusterView, owner: NodeId, slots: SlotRanges): 
     .map((node) => node.id);
 }
 
+export interface Claimant {
+  readonly node: ReportedNode;
+  readonly slots: SlotRanges;
+}
+
 /** The reporting primaries that claim some of these slots, with what they claim. */
-export function claimants(view: ClusterView, slots: SlotRanges): readonly { node: ReportedNode; slots: SlotRanges }[] {
+export function claimants(view: ClusterView, slots: SlotRanges): readonly Claimant[] {
   return reportedPrimaries(view)
     .filter(isReported)
     .map((node) => ({ node, slots: intersectSlots(ownSlots(node), slots) }))

@@ -227,6 +227,26 @@ test('a target that comes back with slots of which its heir had not heard gives 
   assert.deepEqual(brief(planMoves(goal, view, 0, []).commands), ['migrate 5-9 p0→p3r0', 'migrate 3-4 p3→p3r0']);
 });
 
+test('a target that comes back as a primary in the middle of its move gets what was half moved to it, and gives it to the heir', () => {
+  const goal = { ...goalOf([0, 3, '0-9']), standIns: { [p(3)]: [idOf('p3r0')] } };
+  const nodes = (
+    former: Partial<TestNode>,
+    source: Partial<TestNode>,
+  ): Readonly<Record<string, Partial<TestNode>>> => ({
+    p0: { slots: '3-4095', ...source },
+    p3: { slots: '', epoch: 4, ...former },
+    p3r0: { role: 'primary', slots: '0-2,12288-16383', epoch: 9 },
+  });
+  const commands = (former: Partial<TestNode>, source: Partial<TestNode> = {}) =>
+    brief(planMoves(goal, viewOf({ primaries: 4, replicas: 1, nodes: nodes(former, source) }), 0, []).commands);
+  const importing = openAt([3, 4], p(0));
+  const migrating = openAt([3, 4, 5], p(3));
+  assert.deepEqual(commands({ importing }, { migrating }), ['migrate 5-9 p0→p3r0', 'migrate 3-4 p0→p3']);
+  assert.deepEqual(commands({ importing }), ['migrate 5-9 p0→p3r0', 'migrate 3-4 p0→p3'], 'opened on one side only');
+  assert.deepEqual(commands({}, { migrating }), ['migrate 3-9 p0→p3r0']);
+  assert.deepEqual(commands({ slots: '3-4' }, { slots: '10-4095' }), ['migrate 3-4 p3→p3r0']);
+});
+
 test('nothing is started while a primary is missing or suspected', () => {
   const goal = goalOf([0, 3, '0-9']);
   const cases: readonly (readonly [Partial<TestNode>, string])[] = [
