@@ -35,7 +35,14 @@ export function judgeAbsent(view: ClusterView, consent: AbsentConsent): AbsentVe
     const seenBy = whoSees(view, id);
     const heirs = candidatesFor(view, id);
     const name = nodeName(view, id);
-    if (seenBy.length > 0) {
+    if (seenBy.length > 0 && seenBy.length <= reported(view).length / 2) {
+      // A server shows a link as soon as it tries to make one: to a dead node it tries again ten times a second.
+      waiting.push({
+        reason: 'PrimaryUnavailable',
+        message: `${name}, which owns ${countSlots(slots)} slots, is lost by all, or back: ${nodeNames(view, seenBy)} may have a link to it`,
+        subjects: [id],
+      });
+    } else if (seenBy.length > 0) {
       refused.push({
         code: 'NODE_NOT_FAILED',
         message: `${name}, which owns ${countSlots(slots)} slots, cannot be read from here, but ${nodeNames(view, seenBy)} have a link to it: it is alive`,

@@ -239,9 +239,24 @@ test('a primary that only we cannot read is alive: refused, whatever was allowed
     ...report,
     others: report.others.map((line) => (line.id === p0 ? { ...line, linkUp: true } : line)),
   });
-  const world = worldOf({ p0: { unreachable: 'firewall' }, p1: { report: cutOff } });
-  assert.deepEqual(refusedCodes(world), ['NODE_NOT_FAILED']);
-  assert.deepEqual(refusedCodes(world, { allowUnreachable: true, takeover: true }), ['NODE_NOT_FAILED']);
+  const seenBy = (...names: readonly string[]): World =>
+    worldOf({
+      p0: { unreachable: 'firewall' },
+      ...Object.fromEntries(names.map((name) => [name, { report: cutOff }])),
+    });
+  const most = seenBy('p1', 'p2', 'p3', 'p1r0');
+  assert.deepEqual(refusedCodes(most), ['NODE_NOT_FAILED']);
+  assert.deepEqual(refusedCodes(most, { allowUnreachable: true, takeover: true }), ['NODE_NOT_FAILED']);
+  // One that tries to reach a dead node shows a link for a moment.
+  const few = seenBy('p1');
+  const goal = goalFor(few, { allowUnreachable: true, takeover: true });
+  assert.deepEqual(goal.givenUp, []);
+  const plan = fixOperation.plan(goal, viewWith(few, {}), 0, []);
+  assert.deepEqual(plan.commands, []);
+  assert.deepEqual(
+    plan.waitingFor?.map(({ reason }) => reason),
+    ['PrimaryUnavailable'],
+  );
 });
 
 test('a lost majority: takeover only on a word, by the replica with most data', () => {
