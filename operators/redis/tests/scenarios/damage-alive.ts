@@ -83,6 +83,8 @@ async function lostOnlyReplica(world: World): Promise<Figures> {
     { timeoutMs: 60_000 },
   );
   await Promise.all([world.reeve(entry, 'fix'), arrived]);
+  // A fix that had nothing to do may be over before everybody has heard of it.
+  await waitUntilAgreed(alive);
   await world.reeve(entry, 'del-node', '--node', dead);
   return world.end(alive, { replicasPerPrimary: 1 });
 }
