@@ -84,9 +84,21 @@ async function lostOnlyReplica(world: World): Promise<Figures> {
   );
   await Promise.all([world.reeve(entry, 'fix'), arrived]);
   // A fix that had nothing to do may be over before everybody has heard of it.
-  await waitUntilAgreed(alive);
+  await until('all know whom each of them follows', async () => {
+    const pictures = await Promise.all(alive.map(followers));
+    return new Set(pictures).size === 1;
+  });
   await world.reeve(entry, 'del-node', '--node', dead);
   return world.end(alive, { replicasPerPrimary: 1 });
+}
+
+/** Who follows whom in the eyes of a server. */
+async function followers(server: Server): Promise<string> {
+  const lines = parseNodes(String(await server.call('CLUSTER', 'NODES')));
+  return lines
+    .map(({ id, primaryId }) => `${id} ${primaryId ?? ''}`)
+    .sort()
+    .join('\n');
 }
 
 /** Every one of them calls it failed. */
