@@ -128,7 +128,7 @@ class Campaign {
   }
 
   async add(origin: string, result: RunResult): Promise<void> {
-    this.coverage.add(result.coverage);
+    this.coverage.add(result.coverage, `${this.#scenario.name} ${origin}`);
     this.#steps += result.steps;
     this.#accidents += result.accidents;
     this.#options.onRun?.(result, this.#runs);

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fromSparse, listOf, oneAccident, replayedChoices, seededChoices, toSparse, weightOf } from './choices.ts';
+import {
+  type Choices,
+  fromSparse,
+  listOf,
+  oneAccident,
+  replayedChoices,
+  seededChoices,
+  seededWith,
+  toSparse,
+  weightOf,
+} from './choices.ts';
 import { prng } from './random.ts';
 
 const accidents = () => ['delay', 'crash', 'crash'];
@@ -63,6 +73,20 @@ test('one accident strikes once, at its time, and counts its chances', () => {
   );
   assert.deepEqual(answers, [0, 0, 1, 0]);
   assert.equal(choices.chances, 3);
+});
+
+test('a seed with an accident of its own goes as without it until then', () => {
+  const ask = (choices: Choices) =>
+    Array.from({ length: 40 }, (_, index) => [
+      choices.pick(9),
+      choices.strike(index % 5 === 4 ? 'rare' : 'usual', () => (index < 9 ? ['a'] : ['a', 'wanted'])),
+    ]);
+  const alone = ask(seededChoices(7));
+  const struck = ask(seededWith('wanted', 'rare', 7));
+  assert.deepEqual(struck.slice(0, 9), alone.slice(0, 9));
+  assert.equal(struck[9]?.[1], 2, 'the first rare effect at which it can come');
+  const calm = ask(seededWith('wanted', 'rare', 7, { calm: true })).flatMap(([, answer]) => answer || []);
+  assert.deepEqual(calm, [2], 'once');
 });
 
 test('lists lose trailing zeros and survive the sparse form', () => {

@@ -134,6 +134,21 @@ export function oneAccident(
   };
 }
 
+/** The choices of a seed, and besides them `accident` at the first effect of this label at which it can happen. */
+export function seededWith(accident: string, label: string, seed: number, temper: Temper = {}): Choices {
+  const seeded = seededChoices(seed, temper);
+  let isDue = true;
+  return recorded({
+    pick: (options) => seeded.pick(options),
+    strike(at, accidents) {
+      const place = isDue && at === label ? accidents().indexOf(accident) + 1 : 0;
+      if (place === 0) return seeded.strike(at, accidents);
+      isDue = false;
+      return place;
+    },
+  });
+}
+
 /** Many random numbers from one choice, made when the first is asked for: jitter does not swell the list. */
 export function chosenRandom(choices: Choices): Random {
   let source: Prng | undefined;

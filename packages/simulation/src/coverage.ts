@@ -5,8 +5,12 @@ export interface CoverageData {
     row: readonly (readonly [accident: string, count: number])[],
   ])[];
   readonly possible: readonly (readonly [label: string, faults: readonly string[]])[];
-  readonly events: readonly string[];
+  readonly offered: readonly (readonly [label: string, events: readonly string[]])[];
+  readonly origins: readonly (readonly [label: string, runs: readonly string[]])[];
 }
+
+/** So many runs are remembered for a label. */
+const MOST_ORIGINS = 8;
 
 export interface Cell {
   readonly label: string;
@@ -18,21 +22,24 @@ export class Coverage {
   readonly #effects = new Map<string, number>();
   readonly #accidents = new Map<string, Map<string, number>>();
   readonly #possible = new Map<string, ReadonlySet<string>>();
-  readonly #events = new Set<string>();
+  readonly #offered = new Map<string, ReadonlySet<string>>();
+  readonly #origins = new Map<string, readonly string[]>();
 
   effect(label: string): void {
     this.#effects.set(label, (this.#effects.get(label) ?? 0) + 1);
   }
 
-  /** Which faults an effect of this label may suffer; world events may come at all of them. */
+  /** Which faults an effect of this label may suffer. */
   possible(label: string, faults: readonly string[]): void {
-    const known = this.#possible.get(label);
-    if (known && faults.every((fault) => known.has(fault))) return;
-    this.#possible.set(label, new Set([...(known ?? []), ...faults]));
+    extend(this.#possible, label, faults);
   }
 
-  struck(label: string, accident: string, isEvent: boolean): void {
-    if (isEvent) this.#events.add(accident);
+  /** Which world events could come at an effect of this label: an event has conditions, a failover needs a replica. */
+  offered(label: string, events: readonly string[]): void {
+    extend(this.#offered, label, events);
+  }
+
+  struck(label: string, accident: string): void {
     const row = this.#accidents.get(label) ?? new Map<string, number>();
     row.set(accident, (row.get(accident) ?? 0) + 1);
     this.#accidents.set(label, row);
@@ -42,10 +49,15 @@ export class Coverage {
     return (accident === undefined ? this.#effects.get(label) : this.#accidents.get(label)?.get(accident)) ?? 0;
   }
 
-  add(other: Coverage): void {
+  /** `origin`: the run that `other` is of. Some are remembered for each label at which an accident could have come. */
+  add(other: Coverage, origin?: string): void {
     for (const [label, count] of other.#effects) this.#effects.set(label, this.count(label) + count);
     for (const [label, faults] of other.#possible) this.possible(label, [...faults]);
-    for (const event of other.#events) this.#events.add(event);
+    for (const [label, events] of other.#offered) {
+      this.offered(label, [...events]);
+      const runs = [...this.origins(label), ...other.origins(label), ...(origin === undefined ? [] : [origin])];
+      this.#origins.set(label, runs.slice(0, MOST_ORIGINS));
+    }
     for (const [label, row] of other.#accidents) {
       const mine = this.#accidents.get(label) ?? new Map<string, number>();
       for (const [accident, count] of row) mine.set(accident, (mine.get(accident) ?? 0) + count);
@@ -59,7 +71,8 @@ export class Coverage {
       effects: [...this.#effects],
       accidents: [...this.#accidents].map(([label, row]) => [label, [...row]]),
       possible: [...this.#possible].map(([label, faults]) => [label, [...faults]]),
-      events: [...this.#events],
+      offered: [...this.#offered].map(([label, events]) => [label, [...events]]),
+      origins: [...this.#origins],
     };
   }
 
@@ -68,7 +81,8 @@ export class Coverage {
     for (const [label, count] of data.effects) coverage.#effects.set(label, count);
     for (const [label, row] of data.accidents) coverage.#accidents.set(label, new Map(row));
     for (const [label, faults] of data.possible) coverage.#possible.set(label, new Set(faults));
-    for (const event of data.events) coverage.#events.add(event);
+    for (const [label, events] of data.offered) coverage.#offered.set(label, new Set(events));
+    for (const [label, runs] of data.origins) coverage.#origins.set(label, runs);
     return coverage;
   }
 
@@ -76,15 +90,19 @@ export class Coverage {
     return [...this.#effects.keys()].sort();
   }
 
+  /** Runs in which an accident could have come at an effect of this label. */
+  origins(label: string): readonly string[] {
+    return this.#origins.get(label) ?? [];
+  }
+
   accidents(): readonly string[] {
-    const faults = new Set([...this.#possible.values()].flatMap((set) => [...set]));
-    return [...[...faults].sort(), ...[...this.#events].sort()];
+    const all = (sets: Iterable<ReadonlySet<string>>) => [...new Set([...sets].flatMap((set) => [...set]))].sort();
+    return [...all(this.#possible.values()), ...all(this.#offered.values())];
   }
 
   /** Whether an accident can come at an effect of this label at all. */
   isReachable(label: string, accident: string): boolean {
-    const faults = this.#possible.get(label);
-    return faults !== undefined && (faults.has(accident) || this.#events.has(accident));
+    return [this.#possible, this.#offered].some((table) => table.get(label)?.has(accident));
   }
 
   /** `required`: labels that must occur. One that never did is a cell without an accident: it was not even reached. */
@@ -113,4 +131,10 @@ export class Coverage {
       column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
     return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
   }
+}
+
+function extend(table: Map<string, ReadonlySet<string>>, label: string, names: readonly string[]): void {
+  const known = table.get(label);
+  if (known && names.every((name) => known.has(name))) return;
+  table.set(label, new Set([...(known ?? []), ...names]));
 }

@@ -20,7 +20,7 @@ export {
   runSeeds,
   type SeedsOptions,
 } from './campaign.ts';
-export { type Choices, oneAccident, replayedChoices, seededChoices, weightOf } from './choices.ts';
+export { type Choices, oneAccident, replayedChoices, seededChoices, seededWith, weightOf } from './choices.ts';
 export { EPOCH_MS } from './clock.ts';
 export { type Cell, Coverage, type CoverageData } from './coverage.ts';
 export type { Disk } from './files.ts';

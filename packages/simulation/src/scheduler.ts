@@ -11,6 +11,8 @@ import { type EffectOptions, type FaultKind, SimulatedFault, type WorldEvent } f
 
 /** How long a `delay` can be: some shorter, some longer than the usual time limits of callers. */
 const DELAYS_MS = [1, 20, 300, 3_000, 15_000];
+/** At so many effects of a label it is noted, for coverage, which world events could come. */
+const LOOKS_AT_OFFER = 2;
 
 /** Who asks for effects. Dead owners are never answered. */
 export interface Owner {
@@ -120,6 +122,13 @@ export class Scheduler {
       const faults = faultsOf(pending);
       this.#coverage.possible(label, faults);
       if (this.#accidents.armed()) {
+        // To ask for them at every effect would cost more than the effect.
+        if (this.#coverage.count(label) <= LOOKS_AT_OFFER) {
+          this.#coverage.offered(
+            label,
+            this.#accidents.events().map((event) => event.kind),
+          );
+        }
         let events: readonly WorldEvent[] = [];
         const struck = this.choices.strike(label, () => {
           events = this.#accidents.events();
@@ -129,7 +138,7 @@ export class Scheduler {
         const fault = faults[struck - 1];
         if (event) {
           this.#ready.unshift(pending);
-          this.#strike(pending, event.kind, true);
+          this.#strike(pending, event.kind);
           this.#trace.add({
             at: this.elapsed,
             who: 'world',
@@ -141,7 +150,7 @@ export class Scheduler {
           return true;
         }
         if (fault) {
-          this.#strike(pending, fault, false);
+          this.#strike(pending, fault);
           this.#suffer(pending, fault);
           return true;
         }
@@ -323,10 +332,10 @@ export class Scheduler {
     else if (wasHead) this.#queue(head);
   }
 
-  #strike(pending: Pending, accident: string, isEvent: boolean): void {
+  #strike(pending: Pending, accident: string): void {
     this.accidentCount++;
     this.lastAccidentAt = Math.max(this.lastAccidentAt, this.elapsed);
-    this.#coverage.struck(pending.label, accident, isEvent);
+    this.#coverage.struck(pending.label, accident);
   }
 
   #record(pending: Pending, outcome: string): void {

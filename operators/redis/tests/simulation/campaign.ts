@@ -20,6 +20,7 @@ import type { Engine } from '../../src/api/commands.ts';
 import { allKinds, type Kind } from './kinds.ts';
 import { plantedBugs } from './planted.ts';
 import { requiredLabels } from './required.ts';
+import { redisScenario } from './scenarios.ts';
 
 /** The operations whose every effect gets a death before it: both engines, both products. Creating is the same on both. */
 const ENUMERATED: readonly { readonly kind: Kind; readonly flavour: Flavour; readonly engine: Engine }[] = [
@@ -146,17 +147,29 @@ function describe({ origin, code, message, file }: Finding): string {
   return `${origin}: ${code} ${first}${file === undefined ? '' : ` (${file})`}`;
 }
 
-/** What the seeds left out is brought about on purpose, in quiet runs of each kind. */
+/** What the seeds left out is brought about on purpose: in seeds that come to such an effect, then in quiet runs of each kind. */
 async function fillCells(say: Say, known: Coverage, folder: string): Promise<readonly Finding[]> {
   const failed: Finding[] = [];
   for (const kind of allKinds) {
-    const missing = known.emptyCells(requiredLabels).map((cell): Piece => ({ work: 'cell', kind, folder, ...cell }));
+    const missing = known
+      .emptyCells(requiredLabels)
+      .map((cell): Piece => ({ work: 'cell', kind, folder, seeds: seedsOf(known, kind, cell), ...cell }));
     if (missing.length > 0) say(`${missing.length} empty cells, tried on purpose in ${kind}`);
     const result = await runCrew(missing);
     failed.push(...result.findings);
     known.add(result.coverage);
   }
   return failed;
+}
+
+/** Seeds of this kind in which an effect of this label was seen while accidents could still come. */
+function seedsOf(known: Coverage, kind: Kind, { label, accident }: Cell): readonly number[] {
+  if (accident === undefined) return [];
+  const name = `${redisScenario(kind).name} seed `;
+  return known
+    .origins(label)
+    .filter((origin) => origin.startsWith(name))
+    .map((origin) => Number(origin.slice(name.length)));
 }
 
 async function huntBugs(say: Say, seeds: number): Promise<number> {

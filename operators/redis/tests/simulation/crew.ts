@@ -35,12 +35,16 @@ export type Piece =
       readonly of: number;
       readonly folder?: string;
     }
-  /** One accident at one label, in quiet runs, until it has struck; without an accident: until the label occurs. */
+  /**
+   * One accident at one label, until it has struck: in runs of these seeds, in which the label occurs, then in quiet
+   * ones. Without an accident: until the label occurs.
+   */
   | {
       readonly work: 'cell';
       readonly kind: Kind;
       readonly label: string;
       readonly accident?: string;
+      readonly seeds: readonly number[];
       readonly folder?: string;
     }
   /** Looks for the planted bug of this number, with at most so many seeds. */

@@ -7,6 +7,7 @@ import {
   oneAccident,
   runEach,
   runSeeds,
+  seededWith,
   simulate,
 } from '@reeve/simulation';
 import type { Piece, PieceResult } from './crew.ts';
@@ -66,8 +67,15 @@ function summary(result: CampaignResult, name: string): PieceResult {
   };
 }
 
-async function fillCell({ kind, label, accident, folder }: Extract<Piece, { work: 'cell' }>): Promise<PieceResult> {
-  const runs = Array.from({ length: CELL_SEEDS }, (_, seed) =>
+async function fillCell({
+  kind,
+  label,
+  accident,
+  seeds,
+  folder,
+}: Extract<Piece, { work: 'cell' }>): Promise<PieceResult> {
+  const scenario = redisScenario(kind);
+  const quietly = Array.from({ length: CELL_SEEDS }, (_, seed) =>
     accident === undefined
       ? { origin: `${label}, seed ${seed}`, options: { seed } }
       : {
@@ -75,8 +83,13 @@ async function fillCell({ kind, label, accident, folder }: Extract<Piece, { work
           options: { source: oneAccident(accident, 1, { seed, label }) },
         },
   );
+  // What comes only after other accidents comes in no quiet run.
+  const runs = seeds.map((seed) => ({
+    origin: `${accident} at ${label} in seed ${seed}`,
+    options: { source: seededWith(accident ?? '', label, seed, scenario) },
+  }));
   const enough = (coverage: Coverage) => coverage.count(label, accident) > 0;
-  return summary(await runEach(redisScenario(kind), runs, { enough, ...optionsOf(folder) }), kind);
+  return summary(await runEach(scenario, [...runs, ...quietly], { enough, ...optionsOf(folder) }), kind);
 }
 
 /** A bug counts as found when a seed fails with it and passes without it. */

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Coverage } from './coverage.ts';
+
+/** A run with two effects: servers may be killed at both, failed over at the second only. */
+function aRun(): Coverage {
+  const run = new Coverage();
+  for (const label of ['write', 'read']) {
+    run.effect(label);
+    run.possible(label, ['crash']);
+  }
+  run.offered('write', ['kill']);
+  run.offered('read', ['kill', 'failover']);
+  return run;
+}
+
+test('a cell is empty when the accident could have come there and did not', () => {
+  const run = aRun();
+  run.struck('read', 'kill');
+  run.struck('write', 'crash');
+  assert.deepEqual(run.emptyCells(['done']), [
+    { label: 'done' },
+    { label: 'read', accident: 'crash' },
+    { label: 'read', accident: 'failover' },
+    { label: 'write', accident: 'kill' },
+  ]);
+  assert.match(run.table(), /write +1 +1 +· +0/);
+});
+
+test('runs in which a label was exposed are remembered, through plain data, but not for ever', () => {
+  const all = new Coverage();
+  for (let seed = 0; seed < 20; seed++) all.add(aRun(), `seed ${seed}`);
+  const calm = new Coverage();
+  calm.effect('late');
+  all.add(calm, 'seed 20');
+  const copy = new Coverage();
+  copy.add(Coverage.from(JSON.parse(JSON.stringify(all.toJSON()))));
+  assert.equal(copy.count('read'), 20);
+  assert.deepEqual([copy.origins('read')[0], copy.origins('read').length], ['seed 0', 8]);
+  assert.deepEqual(copy.origins('late'), [], 'no accident could come any more');
+  assert.deepEqual(copy.emptyCells(), all.emptyCells());
+});
