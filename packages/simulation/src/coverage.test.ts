@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Coverage } from './coverage.ts';
+import { Coverage, type CoverageData } from './coverage.ts';
 
 /** A run with two effects: servers may be killed at both, failed over at the second only. */
 function aRun(): Coverage {
@@ -34,7 +34,7 @@ test('runs in which a label was exposed are remembered, through plain data, but 
   calm.effect('late');
   all.add(calm, 'seed 20');
   const copy = new Coverage();
-  copy.add(Coverage.from(JSON.parse(JSON.stringify(all.toJSON()))));
+  copy.add(Coverage.from(JSON.parse(JSON.stringify(all.toJSON())) as CoverageData));
   assert.equal(copy.count('read'), 20);
   assert.deepEqual([copy.origins('read')[0], copy.origins('read').length], ['seed 0', 8]);
   assert.deepEqual(copy.origins('late'), [], 'no accident could come any more');
