@@ -27,16 +27,23 @@ test('a cell is empty when the accident could have come there and did not', () =
   assert.match(run.table(), /write +1 +1 +· +0/);
 });
 
-test('runs in which a label was exposed are remembered, through plain data, but not for ever', () => {
+test('runs in which an accident could have come are remembered, through plain data, but not for ever', () => {
   const all = new Coverage();
   for (let seed = 0; seed < 20; seed++) all.add(aRun(), `seed ${seed}`);
   const calm = new Coverage();
-  calm.effect('late');
+  for (const label of ['late', 'read']) {
+    calm.effect(label);
+    calm.spared(label);
+  }
   all.add(calm, 'seed 20');
   const copy = new Coverage();
   copy.add(Coverage.from(JSON.parse(JSON.stringify(all.toJSON())) as CoverageData));
-  assert.equal(copy.count('read'), 20);
-  assert.deepEqual([copy.origins('read')[0], copy.origins('read').length], ['seed 0', 8]);
-  assert.deepEqual(copy.origins('late'), [], 'no accident could come any more');
+  assert.equal(copy.count('read'), 21);
+  assert.deepEqual(
+    copy.origins('read', 'failover'),
+    Array.from({ length: 8 }, (_, seed) => `seed ${seed}`),
+  );
+  assert.deepEqual(copy.origins('write', 'failover'), []);
   assert.deepEqual(copy.emptyCells(), all.emptyCells());
+  assert.deepEqual(copy.alwaysSpared(), ['late']);
 });

@@ -6,10 +6,11 @@ export interface CoverageData {
   ])[];
   readonly possible: readonly (readonly [label: string, faults: readonly string[]])[];
   readonly offered: readonly (readonly [label: string, events: readonly string[]])[];
-  readonly origins: readonly (readonly [label: string, runs: readonly string[]])[];
+  readonly spared: readonly string[];
+  readonly origins: readonly (readonly [cell: string, runs: readonly string[]])[];
 }
 
-/** So many runs are remembered for a label. */
+/** So many runs are remembered for a cell. */
 const MOST_ORIGINS = 8;
 
 export interface Cell {
@@ -23,6 +24,7 @@ export class Coverage {
   readonly #accidents = new Map<string, Map<string, number>>();
   readonly #possible = new Map<string, ReadonlySet<string>>();
   readonly #offered = new Map<string, ReadonlySet<string>>();
+  readonly #spared = new Set<string>();
   readonly #origins = new Map<string, readonly string[]>();
 
   effect(label: string): void {
@@ -39,6 +41,11 @@ export class Coverage {
     extend(this.#offered, label, events);
   }
 
+  /** An effect of this label came when the accidents of the run were over. */
+  spared(label: string): void {
+    this.#spared.add(label);
+  }
+
   struck(label: string, accident: string): void {
     const row = this.#accidents.get(label) ?? new Map<string, number>();
     row.set(accident, (row.get(accident) ?? 0) + 1);
@@ -49,14 +56,14 @@ export class Coverage {
     return (accident === undefined ? this.#effects.get(label) : this.#accidents.get(label)?.get(accident)) ?? 0;
   }
 
-  /** `origin`: the run that `other` is of. Some are remembered for each label at which an accident could have come. */
+  /** `origin`: the run that `other` is of. Some are remembered for each accident that could have come in them. */
   add(other: Coverage, origin?: string): void {
     for (const [label, count] of other.#effects) this.#effects.set(label, this.count(label) + count);
     for (const [label, faults] of other.#possible) this.possible(label, [...faults]);
-    for (const [label, events] of other.#offered) {
-      this.offered(label, [...events]);
-      const runs = [...this.origins(label), ...other.origins(label), ...(origin === undefined ? [] : [origin])];
-      this.#origins.set(label, runs.slice(0, MOST_ORIGINS));
+    for (const [label, events] of other.#offered) this.offered(label, [...events]);
+    for (const label of other.#spared) this.#spared.add(label);
+    for (const [cell, runs] of origin === undefined ? other.#origins : other.#cells(origin)) {
+      this.#origins.set(cell, [...(this.#origins.get(cell) ?? []), ...runs].slice(0, MOST_ORIGINS));
     }
     for (const [label, row] of other.#accidents) {
       const mine = this.#accidents.get(label) ?? new Map<string, number>();
@@ -72,6 +79,7 @@ export class Coverage {
       accidents: [...this.#accidents].map(([label, row]) => [label, [...row]]),
       possible: [...this.#possible].map(([label, faults]) => [label, [...faults]]),
       offered: [...this.#offered].map(([label, events]) => [label, [...events]]),
+      spared: [...this.#spared],
       origins: [...this.#origins],
     };
   }
@@ -82,7 +90,8 @@ export class Coverage {
     for (const [label, row] of data.accidents) coverage.#accidents.set(label, new Map(row));
     for (const [label, faults] of data.possible) coverage.#possible.set(label, new Set(faults));
     for (const [label, events] of data.offered) coverage.#offered.set(label, new Set(events));
-    for (const [label, runs] of data.origins) coverage.#origins.set(label, runs);
+    for (const label of data.spared) coverage.#spared.add(label);
+    for (const [cell, runs] of data.origins) coverage.#origins.set(cell, runs);
     return coverage;
   }
 
@@ -90,9 +99,22 @@ export class Coverage {
     return [...this.#effects.keys()].sort();
   }
 
-  /** Runs in which an accident could have come at an effect of this label. */
-  origins(label: string): readonly string[] {
-    return this.#origins.get(label) ?? [];
+  /** Runs in which this accident could have come at an effect of this label. */
+  origins(label: string, accident: string): readonly string[] {
+    return this.#origins.get(cellName(label, accident)) ?? [];
+  }
+
+  /** Labels that came only when the accidents of a run were over: nothing was tried there. */
+  alwaysSpared(): readonly string[] {
+    return [...this.#spared].filter((label) => !this.#possible.has(label)).sort();
+  }
+
+  #cells(origin: string): readonly (readonly [cell: string, runs: readonly string[]])[] {
+    return [this.#possible, this.#offered].flatMap((table) =>
+      [...table].flatMap(([label, accidents]) =>
+        [...accidents].map((accident) => [cellName(label, accident), [origin]] as const),
+      ),
+    );
   }
 
   accidents(): readonly string[] {
@@ -131,6 +153,10 @@ export class Coverage {
       column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
     return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
   }
+}
+
+function cellName(label: string, accident: string): string {
+  return `${accident} at ${label}`;
 }
 
 function extend(table: Map<string, ReadonlySet<string>>, label: string, names: readonly string[]): void {

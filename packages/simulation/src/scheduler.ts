@@ -120,8 +120,9 @@ export class Scheduler {
     const isExposed = owner.faults.length > 0 && owner.alive && (pending.isTimer || pending.answer !== undefined);
     if (isExposed) {
       const faults = faultsOf(pending);
-      this.#coverage.possible(label, faults);
-      if (this.#accidents.armed()) {
+      if (!this.#accidents.armed()) this.#coverage.spared(label);
+      else {
+        this.#coverage.possible(label, faults);
         // To ask for them at every effect would cost more than the effect.
         if (this.#coverage.count(label) <= LOOKS_AT_OFFER) {
           this.#coverage.offered(

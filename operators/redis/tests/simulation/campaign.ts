@@ -80,6 +80,7 @@ export async function campaign(argv: readonly string[], say: Say): Promise<reado
     say(`\n${coverage.table()}\n`);
     const empty = coverage.emptyCells(requiredLabels);
     for (const cell of empty) say(`not reached: ${nameOf(cell)}`);
+    for (const label of coverage.alwaysSpared()) say(`came only when the accidents of a run were over: ${label}`);
     bars.push(bar('empty cells of accident × effect', empty.length, 0, 'lower'));
   }
   for (const finding of findings) say(`FAILED ${describe(finding)}`);
@@ -162,12 +163,12 @@ async function fillCells(say: Say, known: Coverage, folder: string): Promise<rea
   return failed;
 }
 
-/** Seeds of this kind in which an effect of this label was seen while accidents could still come. */
+/** Seeds of this kind in which the accident could have come at an effect of this label. */
 function seedsOf(known: Coverage, kind: Kind, { label, accident }: Cell): readonly number[] {
   if (accident === undefined) return [];
   const name = `${redisScenario(kind).name} seed `;
   return known
-    .origins(label)
+    .origins(label, accident)
     .filter((origin) => origin.startsWith(name))
     .map((origin) => Number(origin.slice(name.length)));
 }
