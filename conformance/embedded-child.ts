@@ -7,7 +7,7 @@ import { makeCertificates } from '@reeve/rig';
 const [token = '', name = '', ...groups] = process.argv.slice(2);
 const { clock, random } = systemKubePorts();
 const onError = (error: unknown): void => console.error(error);
-const store = await Store.open({ journal: memoryJournal(), clock });
+const store = await Store.open({ journal: memoryJournal(), clock, onError });
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const access = new AccessControl({
   store,

@@ -14,10 +14,10 @@ import { systemKubePorts } from '@reeve/kube';
 
 const [folder = '', port = '', certFile = '', keyFile = '', caFile = ''] = process.argv.slice(2);
 const { clock, random } = systemKubePorts();
-const store = await Store.open({ journal: sqliteJournal({ path: join(folder, 'store.db') }), clock });
+const onError = (error: unknown) => console.error(error);
+const store = await Store.open({ journal: sqliteJournal({ path: join(folder, 'store.db') }), clock, onError });
 const keys = [await openSigningKey(join(folder, 'service-accounts.key'))] as const;
 const access = new AccessControl({ store, clock, random, keys });
-const onError = (error: unknown) => console.error(error);
 const server = await ApiServer.open({ store, clock, random, access, onError });
 await access.install(server.transport(), onError);
 const pem = (file: string) => readFileSync(file, 'utf8');

@@ -82,11 +82,18 @@ test('a seed with an accident of its own goes as without it until then', () => {
       choices.strike(index % 5 === 4 ? 'rare' : 'usual', () => (index < 9 ? ['a'] : ['a', 'wanted'])),
     ]);
   const alone = ask(seededChoices(7));
-  const struck = ask(seededWith('wanted', 'rare', 7));
+  const wanted = { accident: 'wanted', label: 'rare' };
+  const struck = ask(seededWith([wanted], 7));
   assert.deepEqual(struck.slice(0, 9), alone.slice(0, 9));
   assert.equal(struck[9]?.[1], 2, 'the first rare effect at which it can come');
-  const calm = ask(seededWith('wanted', 'rare', 7, { calm: true })).flatMap(([, answer]) => answer || []);
+  const calm = ask(seededWith([wanted], 7, { calm: true })).flatMap(([, answer]) => answer || []);
   assert.deepEqual(calm, [2], 'once');
+  const twice = ask(seededWith([wanted, { accident: 'a', label: 'rare' }], 7));
+  assert.deepEqual(
+    [4, 9].map((index) => twice[index]?.[1]),
+    [1, 2],
+    'each at its first chance, whatever their order',
+  );
 });
 
 test('lists lose trailing zeros and survive the sparse form', () => {

@@ -134,17 +134,26 @@ export function oneAccident(
   };
 }
 
-/** The choices of a seed, and besides them `accident` at the first effect of this label at which it can happen. */
-export function seededWith(accident: string, label: string, seed: number, temper: Temper = {}): Choices {
+/** An accident brought about on purpose: at the first effect of this label at which it can happen. */
+export interface Addition {
+  readonly accident: string;
+  readonly label: string;
+}
+
+/** The choices of a seed, and besides them each of the additions once. */
+export function seededWith(additions: readonly Addition[], seed: number, temper: Temper = {}): Choices {
   const seeded = seededChoices(seed, temper);
-  let isDue = true;
+  const due = new Set(additions);
   return recorded({
     pick: (options) => seeded.pick(options),
     strike(at, accidents) {
-      const place = isDue && at === label ? accidents().indexOf(accident) + 1 : 0;
-      if (place === 0) return seeded.strike(at, accidents);
-      isDue = false;
-      return place;
+      for (const addition of due) {
+        const place = addition.label === at ? accidents().indexOf(addition.accident) + 1 : 0;
+        if (place === 0) continue;
+        due.delete(addition);
+        return place;
+      }
+      return seeded.strike(at, accidents);
     },
   });
 }

@@ -20,12 +20,21 @@ export {
   runSeeds,
   type SeedsOptions,
 } from './campaign.ts';
-export { type Choices, oneAccident, replayedChoices, seededChoices, seededWith, weightOf } from './choices.ts';
+export {
+  type Addition,
+  type Choices,
+  oneAccident,
+  replayedChoices,
+  seededChoices,
+  seededWith,
+  weightOf,
+} from './choices.ts';
 export { EPOCH_MS } from './clock.ts';
 export { type Cell, Coverage, type CoverageData } from './coverage.ts';
 export type { Disk } from './files.ts';
 export type { Incarnation } from './incarnation.ts';
 export { type Prng, prng } from './random.ts';
+export { parseRecipe, type Recipe, recipeChoices, recipeName } from './recipe.ts';
 export { type Failure, type RunOptions, type RunResult, simulate } from './run.ts';
 export { type ShrinkOptions, shrink } from './shrink.ts';
 export type { Simulation } from './simulation.ts';

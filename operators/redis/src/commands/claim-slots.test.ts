@@ -54,4 +54,6 @@ test('an owner that hears of no later epoch is reported', async () => {
   const outcome = await claim(cluster, deaf);
   assert.ok('status' in outcome && outcome.status === 'failed');
   assert.equal(outcome.code, 'EPOCH_NOT_HEARD');
+  const believed = cluster.servers.map((server) => server.ownerOf(4)?.id);
+  assert.deepEqual(new Set(believed), new Set([cluster.ref(3).id]), 'the others were told before the wait');
 });

@@ -131,9 +131,9 @@ export const claimSlotsHandler = handlerFor<ClaimSlots>('claim-slots', async (co
   if (rivals || open || countSlots(minusSlots(slots, ownerTable.self.slots)) > 0)
     await take(context, owner, ownerTable, slots);
   const rivalTables = tables.slice(1, 1 + releaseFrom.length);
+  await Promise.all([...releaseFrom, ...others].map((node) => tell(context, node, owner, slots)));
   if (rivals && !(await outrank(context, owner, rivalTables)))
     return failed('EPOCH_NOT_HEARD', `${nameOf(owner)} has not heard of the config epochs of former owners`);
-  await Promise.all([...releaseFrom, ...others].map((node) => tell(context, node, owner, slots)));
   // Read back: what a transaction answered is not what counts.
   const after = await tableOf(context, owner);
   const missing = minusSlots(slots, after.self.slots);

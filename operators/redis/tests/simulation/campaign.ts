@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Cell, Coverage } from '@reeve/simulation';
+import { type Cell, Coverage, parseRecipe, type Recipe } from '@reeve/simulation';
 import type { Flavour } from '@reeve/simulation/redis';
 import {
   crashKinds,
@@ -34,6 +34,7 @@ const ENUMERATION_SHARES = 4;
 /** A server that is killed comes back at once at every effect, and after its failover at each of so many. */
 const LOSS_EVERY = 4;
 const PIECE = 50;
+const CELL_ROUNDS = 3;
 
 export interface Bar {
   readonly name: string;
@@ -148,29 +149,34 @@ function describe({ origin, code, message, file }: Finding): string {
   return `${origin}: ${code} ${first}${file === undefined ? '' : ` (${file})`}`;
 }
 
-/** What the seeds left out is brought about on purpose: in seeds that come to such an effect, then in quiet runs of each kind. */
+/**
+ * What the seeds left out is brought about on purpose: in runs that come to such an effect, then in quiet runs of each
+ * kind. Such a run may itself come to an effect for the first time: hence several rounds.
+ */
 async function fillCells(say: Say, known: Coverage, folder: string): Promise<readonly Finding[]> {
   const failed: Finding[] = [];
-  for (const kind of allKinds) {
-    const missing = known
-      .emptyCells(requiredLabels)
-      .map((cell): Piece => ({ work: 'cell', kind, folder, seeds: seedsOf(known, kind, cell), ...cell }));
-    if (missing.length > 0) say(`${missing.length} empty cells, tried on purpose in ${kind}`);
-    const result = await runCrew(missing);
-    failed.push(...result.findings);
-    known.add(result.coverage);
+  for (let round = 1; round <= CELL_ROUNDS && known.emptyCells(requiredLabels).length > 0; round++) {
+    for (const kind of allKinds) {
+      const missing = known
+        .emptyCells(requiredLabels)
+        .map((cell): Piece => ({ work: 'cell', kind, folder, recipes: recipesOf(known, kind, cell), ...cell }));
+      if (missing.length > 0) say(`${missing.length} empty cells, tried on purpose in ${kind} (round ${round})`);
+      const result = await runCrew(missing);
+      failed.push(...result.findings);
+      known.add(result.coverage);
+    }
   }
   return failed;
 }
 
-/** Seeds of this kind in which the accident could have come at an effect of this label. */
-function seedsOf(known: Coverage, kind: Kind, { label, accident }: Cell): readonly number[] {
+/** Runs of this kind in which the accident could have come at an effect of this label. */
+function recipesOf(known: Coverage, kind: Kind, { label, accident }: Cell): readonly Recipe[] {
   if (accident === undefined) return [];
-  const name = `${redisScenario(kind).name} seed `;
+  const name = `${redisScenario(kind).name} `;
   return known
     .origins(label, accident)
     .filter((origin) => origin.startsWith(name))
-    .map((origin) => Number(origin.slice(name.length)));
+    .flatMap((origin) => parseRecipe(origin.slice(name.length)) ?? []);
 }
 
 async function huntBugs(say: Say, seeds: number): Promise<number> {

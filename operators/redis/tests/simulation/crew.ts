@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { Coverage, type CoverageData } from '@reeve/simulation';
+import { Coverage, type CoverageData, type Recipe } from '@reeve/simulation';
 import type { Flavour } from '@reeve/simulation/redis';
 import type { Engine } from '../../src/api/commands.ts';
 import { victimEvents } from './events.ts';
@@ -36,15 +36,15 @@ export type Piece =
       readonly folder?: string;
     }
   /**
-   * One accident at one label, until it has struck: in runs of these seeds, in which the label occurs, then in quiet
-   * ones. Without an accident: until the label occurs.
+   * One accident at one label, until it has struck: in these runs, in which it could have come, then in quiet ones.
+   * Without an accident: until the label occurs.
    */
   | {
       readonly work: 'cell';
       readonly kind: Kind;
       readonly label: string;
       readonly accident?: string;
-      readonly seeds: readonly number[];
+      readonly recipes: readonly Recipe[];
       readonly folder?: string;
     }
   /** Looks for the planted bug of this number, with at most so many seeds. */

@@ -7,6 +7,8 @@ import type { Scene } from './stages.ts';
 const AWAY_MS = 30_000;
 const CUT_MS = 4_000;
 const NEW_PORTS = 100;
+/** Of the last primary. */
+const SLOT_WITHOUT_KEYS = '16383';
 
 /** Kills them now and brings them back long after. */
 function lose({ cluster: { model }, events }: Scene, servers: readonly ModelServer[]): void {
@@ -55,6 +57,15 @@ const illnesses: readonly ((scene: Scene) => FixRequest)[] = [
     for (const { endpoint } of [a, b]) model.execute(endpoint, ['CLUSTER', 'BUMPEPOCH']);
     settle();
     model.execute(c.endpoint, ['CLUSTER', 'BUMPEPOCH']);
+    return {};
+  },
+  /** Somebody made a node that the others do not hear claim a slot of theirs: two owners, until it is heard again. */
+  ({ cluster: { model, primaries, replicas }, events }) => {
+    const deaf = primaries[0] as ModelServer;
+    const others = [...primaries, ...replicas].filter((server) => server !== deaf);
+    const cut = () => others.forEach((other) => model.network.cut(deaf, other));
+    events.begin([deaf], cut, () => model.network.heal(), CUT_MS);
+    for (const order of ['DELSLOTS', 'ADDSLOTS']) model.execute(deaf.endpoint, ['CLUSTER', order, SLOT_WITHOUT_KEYS]);
     return {};
   },
 ];

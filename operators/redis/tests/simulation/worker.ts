@@ -4,10 +4,11 @@ import {
   type CampaignResult,
   Coverage,
   enumerateCrashes,
-  oneAccident,
+  type Recipe,
+  recipeChoices,
+  recipeName,
   runEach,
   runSeeds,
-  seededWith,
   simulate,
 } from '@reeve/simulation';
 import type { Piece, PieceResult } from './crew.ts';
@@ -71,25 +72,20 @@ async function fillCell({
   kind,
   label,
   accident,
-  seeds,
+  recipes,
   folder,
 }: Extract<Piece, { work: 'cell' }>): Promise<PieceResult> {
   const scenario = redisScenario(kind);
-  const quietly = Array.from({ length: CELL_SEEDS }, (_, seed) =>
-    accident === undefined
-      ? { origin: `${label}, seed ${seed}`, options: { seed } }
-      : {
-          origin: `${accident} at ${label}, seed ${seed}`,
-          options: { source: oneAccident(accident, 1, { seed, label }) },
-        },
-  );
-  // What comes only after other accidents comes in no quiet run.
-  const runs = seeds.map((seed) => ({
-    origin: `${accident} at ${label} in seed ${seed}`,
-    options: { source: seededWith(accident ?? '', label, seed, scenario) },
+  const own = accident === undefined ? [] : [{ accident, label }];
+  // What comes only after other accidents comes in no quiet run: the runs that are known to come there are first.
+  const varied = recipes.map((recipe): Recipe => ({ ...recipe, additions: [...(recipe.additions ?? []), ...own] }));
+  const quiet = Array.from({ length: CELL_SEEDS }, (_, seed): Recipe => ({ seed, calm: true, additions: own }));
+  const runs = [...varied, ...quiet].map((recipe) => ({
+    origin: recipeName(recipe),
+    options: { source: recipeChoices(recipe, scenario) },
   }));
   const enough = (coverage: Coverage) => coverage.count(label, accident) > 0;
-  return summary(await runEach(scenario, [...runs, ...quietly], { enough, ...optionsOf(folder) }), kind);
+  return summary(await runEach(scenario, runs, { enough, ...optionsOf(folder) }), kind);
 }
 
 /** A bug counts as found when a seed fails with it and passes without it. */

@@ -58,6 +58,13 @@ export function compilePolicy(source: ValidatingAdmissionPolicy): CompiledPolicy
   };
 }
 
+/** Stands for a policy that could not be compiled: what it would be asked fails, and its `failurePolicy` decides. */
+export function brokenPolicy(source: ValidatingAdmissionPolicy, problem: string): CompiledPolicy {
+  const text = 'the whole policy';
+  const validation = { source: { expression: text }, expression: { text, problem } };
+  return { source, variables: new Map(), matchConditions: [], validations: [validation] };
+}
+
 /** Without `kind` any type will do. */
 function compileExpression(text: string, names: ReadonlyMap<string, CelType>, kind?: 'bool' | 'string'): Expression {
   const program = compile(text, names);

@@ -40,6 +40,11 @@ export const embeddedErrors = {
     remedy:
       'This is a bug: report it with the definition. Change the definition, or delete it, to go on without the kind.',
   },
+  EMBEDDED_POLICY: {
+    meaning:
+      'A ValidatingAdmissionPolicy in the store cannot be compiled. Writes that it is asked about are refused, unless its failurePolicy is Ignore.',
+    remedy: 'This is a bug: report it with the policy. Change the policy, or delete it, to go on without it.',
+  },
   EMBEDDED_SERVICE_RANGE: {
     meaning: 'The range that services are to get their addresses from is no IPv4 network, or none of a usable size.',
     remedy: 'Give one like 10.96.0.0/16, with nothing after the network’s own bits.',

@@ -3,6 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AnyObject, KubeClient, resource } from '@reeve/kube';
 import type { Attributes } from '../access/access.ts';
+import type { EmbeddedError } from '../errors/errors.ts';
+import { bodyOf, draftOf, objectOf } from '../object/draft.ts';
+import { memoryJournal } from '../store/journal.ts';
+import { Store } from '../store/store.ts';
+import { ApiServer } from './server.ts';
 import {
   configMaps,
   crds,
@@ -11,6 +16,7 @@ import {
   refused,
   setSpec,
   statefulSets,
+  testClock,
   testRandom,
   widgetDefinition,
   widgets,
@@ -235,6 +241,40 @@ test('policies that say nothing, or what does not compile, are refused; theirs a
   assert.equal((await refused(of(configMaps).create(map({})))).code, 422);
   await of(policies).delete('p');
   await of(configMaps).create(map({}));
+});
+
+test('a stored policy that cannot be compiled stops no server and lets nothing pass', async () => {
+  const journal = memoryJournal();
+  const clock = testClock();
+  const errors: unknown[] = [];
+  const open = async () => {
+    const store = await Store.open({ journal, clock });
+    const server = await ApiServer.open({ store, clock, random: testRandom(), onError: (error) => errors.push(error) });
+    const client = new KubeClient({ transport: server.transport(), clock, random: testRandom(), retries: 0 });
+    return { store, client };
+  };
+  const first = await open();
+  await first.client.resource(policies).create(policy({ validations: [{ expression: 'true' }] }));
+  await first.client.resource(bindings).create(binding());
+  const key = { resource: `${policies.plural}.${policies.group}`, namespace: '', name: 'p' };
+  const damage = (store: Store, failurePolicy: string) =>
+    store.write(key, (current, revision) => {
+      const stored = draftOf(current?.body ?? '');
+      const spec = { ...objectOf(stored.spec), failurePolicy, variables: 5 };
+      return { type: 'put', body: bodyOf({ ...stored, spec }, String(revision)) };
+    });
+  await damage(first.store, 'Fail');
+  const second = await open();
+  for (const { client } of [first, second]) {
+    const { message = '' } = await refused(client.resource(configMaps, 'default').create(map({})));
+    assert.match(message, /ValidatingAdmissionPolicy 'p' with binding 'b' denied request: .*iterable/);
+  }
+  assert.deepEqual(
+    errors.map((error) => [(error as EmbeddedError).code, (error as EmbeddedError).subjects]),
+    Array.from({ length: 2 }, () => ['EMBEDDED_POLICY', ['p']]),
+  );
+  await damage(second.store, 'Ignore');
+  await second.client.resource(configMaps, 'default').create(map({}));
 });
 
 test('a dry run is refused like the write that it rehearses', async () => {

@@ -1,11 +1,12 @@
 /** Follows the admission policies and bindings in the store, and asks them about writes. */
 import type { Attributes, Authorize, User } from '../access/access.ts';
 import { admit } from '../admission/admit.ts';
-import { type CompiledPolicy, compilePolicy } from '../admission/compiled-policy.ts';
+import { brokenPolicy, type CompiledPolicy, compilePolicy } from '../admission/compiled-policy.ts';
 import type { ParamSource } from '../admission/params.ts';
 import type { ParamKind, ValidatingAdmissionPolicyBinding } from '../admission/policy.ts';
 import type { AdmissionRequest, EquivalentRequest, GroupVersionKind } from '../admission/request.ts';
 import type { AccessAnswer, AccessQuestion } from '../cel/library/authorizer.ts';
+import { EmbeddedError } from '../errors/errors.ts';
 import { asBinding, asPolicy, BINDING_STORED, POLICY_STORED } from '../kinds/policies.ts';
 import { type Draft, draftOf, type JsonObject } from '../object/draft.ts';
 import type { Admit, Context, Target, Write } from '../rest/context.ts';
@@ -21,7 +22,7 @@ export class Policies {
   readonly #bindings = new Map<string, ValidatingAdmissionPolicyBinding>();
   readonly #listening: readonly Disposable[];
 
-  constructor(context: Context, authorize: Authorize) {
+  constructor(context: Context, authorize: Authorize, onError: (error: unknown) => void) {
     this.#context = context;
     this.#authorize = authorize;
     const follow = <T>(resource: string, known: Map<string, T>, read: (object: Draft) => T): Disposable => {
@@ -35,7 +36,7 @@ export class Policies {
       });
     };
     this.#listening = [
-      follow(POLICY_STORED, this.#policies, (object) => compilePolicy(asPolicy(object))),
+      follow(POLICY_STORED, this.#policies, (object) => compiled(object, onError)),
       follow(BINDING_STORED, this.#bindings, asBinding),
     ];
   }
@@ -129,6 +130,20 @@ export class Policies {
     if (!(verdict instanceof Promise)) return verdict;
     verdict.catch(() => undefined);
     return { allowed: false, error: 'the authorizer of this server does not answer at once' };
+  }
+}
+
+/** The policy is in the store, whatever comes of it: one that cannot be asked must neither stop the server nor let anything pass. */
+function compiled(object: Draft, onError: (error: unknown) => void): CompiledPolicy {
+  const source = asPolicy(object);
+  try {
+    return compilePolicy(source);
+  } catch (error) {
+    const name = source.metadata.name ?? '';
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `the admission policy ${name} cannot be compiled: ${why}`;
+    onError(new EmbeddedError('EMBEDDED_POLICY', message, [name], error));
+    return brokenPolicy(source, why);
   }
 }
 

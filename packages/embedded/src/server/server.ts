@@ -94,7 +94,8 @@ export class ApiServer {
       onWatch: (stored, stream) => this.#keep(stored, stream),
     };
     this.#definitions = new Definitions(this.#context, (stored) => this.#endWatches(stored), this.#onError);
-    this.#policies = new Policies(this.#context, options.authorize ?? options.access?.authorize ?? allowEverything);
+    const authorize = options.authorize ?? options.access?.authorize ?? allowEverything;
+    this.#policies = new Policies(this.#context, authorize, this.#onError);
   }
 
   /** Requests as a given user, without a network and without credentials. */

@@ -65,7 +65,7 @@ export class ApiWorld {
 
   static async open(options: ApiWorldOptions): Promise<ApiWorld> {
     const { clock, random, snapshot, onError = () => undefined } = options;
-    const store = await Store.open({ journal: memoryJournal(snapshot.kept), clock });
+    const store = await Store.open({ journal: memoryJournal(snapshot.kept), clock, onError });
     const server = await ApiServer.open({ store, clock, random, customRules: snapshot.rules, onError });
     return new ApiWorld(store, server, options);
   }
