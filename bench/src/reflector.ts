@@ -21,8 +21,8 @@ interface Result {
   readonly figures: ReadonlyMap<FollowerName, Figures>;
 }
 
-const QUICK: Sizes = { perSecond: 1_000, events: 500, backlog: 1_500 };
-const FULL: Sizes = { perSecond: 1_000, events: 10_000, backlog: 20_000 };
+const QUICK: Sizes = { perSecond: 1_000, warm: 500, events: 500, backlog: 1_500 };
+const FULL: Sizes = { perSecond: 1_000, warm: 5_000, events: 10_000, backlog: 20_000 };
 
 export default async function reflector(argv: readonly string[]): Promise<void> {
   const { values } = parseArgs({

@@ -7,6 +7,8 @@ import { type Follower, type FollowerName, type Running, run } from './followers
 
 export interface Sizes {
   readonly perSecond: number;
+  /** Events at that rate before anything is measured, until the code that is measured is compiled. */
+  readonly warm: number;
   /** Events at that rate. */
   readonly events: number;
   readonly backlog: number;
@@ -20,8 +22,8 @@ export interface Figures {
   readonly perSecond: number;
 }
 
-/** Up to this many objects in all processes together, followers wait for one backlog together. */
-const MOST_HELD_AT_ONCE = 150_000;
+/** Followers wait for one backlog together, as many as hold no more than this many objects: it must fit into memory. */
+const MOST_HELD_AT_ONCE = 300_000;
 
 export interface Round {
   readonly stage: Stage;
@@ -44,8 +46,9 @@ export async function measureRound(
     say(`${round.objects} ${round.resource}, ${follower.name}: ${JSON.stringify(figures)}`);
   }
   const drained = new Map<FollowerName, number>();
-  const together = followers.length * round.objects <= MOST_HELD_AT_ONCE;
-  for (const group of together ? [followers] : followers.map((one) => [one])) {
+  const together = Math.max(1, Math.floor(MOST_HELD_AT_ONCE / round.objects));
+  for (let first = 0; first < followers.length; first += together) {
+    const group = followers.slice(first, first + together);
     for (const [name, micros] of await drain(round, group)) {
       drained.set(name, micros);
       say(`${round.objects} ${round.resource}, ${name}: ${micros.toFixed()} µs per event of the backlog`);
@@ -61,12 +64,11 @@ async function atRate(running: Running, { stage, resource, objects, sizes, nextR
   if (full.objects !== objects) throw new Error(`${running.name} holds ${full.objects} of ${objects} objects`);
   await running.ask({ do: 'open' });
   await sleep(1_000);
-  const { events, perSecond } = sizes;
+  const { warm, events, perSecond } = sizes;
   const change = { do: 'change', resource, objects, perSecond } as const;
-  // Warm: until the code that is measured is compiled.
   await running.ask({ do: 'reset' });
-  await stage.load.ask({ ...change, events, revision: nextRevision(events) });
-  await running.ask({ do: 'await', events });
+  await stage.load.ask({ ...change, events: warm, revision: nextRevision(warm) });
+  await running.ask({ do: 'await', events: warm });
   const before = await running.ask({ do: 'reset' });
   const { ms } = await stage.load.ask({ ...change, events, revision: nextRevision(events) });
   const after = await running.ask({ do: 'await', events });
