@@ -1,2 +1,12 @@
 /** @packageDocumentation Pods as processes, and the controllers and the scheduler that Kubernetes has for them. */
 export * from './kinds/pod.ts';
+export { type Node, type NodeCondition, nodes, type Taint } from './kinds/node.ts';
+export { localNodeErrors } from './errors/errors.ts';
+export type { Driver, DriverName } from './driver/driver.ts';
+export { plainDriver } from './driver/plain.ts';
+export type { Host, HostFiles, Processes } from './host/host.ts';
+export { systemHost } from './host/system-host.ts';
+export { hostImages, type Images, type NoImage, type ResolvedImage } from './image/images.ts';
+export { AddressPool } from './node/addresses.ts';
+export type { NodeFacts } from './node/facts.ts';
+export { LocalNode, type LocalNodeOptions, type NodePorts } from './node/local-node.ts';

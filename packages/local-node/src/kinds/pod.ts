@@ -26,6 +26,7 @@ export interface PodSpec {
   readonly subdomain?: string;
   readonly hostNetwork?: boolean;
   readonly schedulerName?: string;
+  readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number };
 }
 
@@ -89,6 +90,7 @@ export interface VolumeMount {
   readonly name: string;
   readonly mountPath: string;
   readonly subPath?: string;
+  readonly subPathExpr?: string;
   readonly readOnly?: boolean;
 }
 
@@ -101,6 +103,11 @@ export interface KeyToPath {
 export interface DownwardFile {
   readonly path: string;
   readonly fieldRef?: { readonly fieldPath: string };
+  readonly resourceFieldRef?: {
+    readonly containerName?: string;
+    readonly resource: string;
+    readonly divisor?: string;
+  };
   readonly mode?: number;
 }
 

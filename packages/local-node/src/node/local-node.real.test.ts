@@ -1,0 +1,45 @@
+/** The whole path on this machine: an object in the API, a process, and back. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { leases } from '@reeve/runtime/manager';
+import { nodes } from '../kinds/node.ts';
+import { eventually, NodeScene } from './node-testing.ts';
+
+test('a pod becomes a process with an address of its own, and goes gracefully', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  await scene.create('one', {
+    containers: [{ name: 'main', command: ['sh', '-c', 'trap "exit 0" TERM; echo up $POD_IP; while :; do sleep 0.05; done'] }],
+  });
+  const pod = await scene.ready('one');
+  assert.equal(pod.status?.phase, 'Running');
+  assert.match(pod.status?.podIP ?? '', /^127\.\d+\.\d+\.\d+$/);
+  assert.notEqual(pod.status?.podIP, '127.0.0.1');
+  const [status] = pod.status?.containerStatuses ?? [];
+  assert.equal(status?.ready, true);
+  assert.ok(status?.state?.running?.startedAt);
+  assert.ok(scene.processes().length > 0);
+  await scene.delete('one');
+  await scene.gone('one');
+  await eventually(() => scene.processes().length === 0, 'no process is left');
+});
+
+test('the node registers itself, with labels, taints, capacity, and a lease', async (t) => {
+  const scene = await NodeScene.open(t);
+  const taints = [{ key: 'only', value: 'redis', effect: 'NoSchedule' }] as const;
+  await scene.start({}, { labels: { 'topology.kubernetes.io/zone': 'a' }, taints });
+  const node = await eventually(async () => {
+    const found = await scene.client.resource(nodes).find('here');
+    return found?.status?.conditions ? found : undefined;
+  }, 'the node is there');
+  assert.equal(node.metadata.labels?.['kubernetes.io/hostname'], 'here');
+  assert.equal(node.metadata.labels?.['topology.kubernetes.io/zone'], 'a');
+  assert.deepEqual(node.spec?.taints, taints);
+  assert.equal(node.status?.allocatable?.pods, '110');
+  assert.equal(node.status?.conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
+  const lease = await eventually(
+    () => scene.client.resource(leases, 'kube-node-lease').find('here'),
+    'its lease is there',
+  );
+  assert.equal(lease.spec?.holderIdentity, 'here');
+});
