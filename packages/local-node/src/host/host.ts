@@ -1,4 +1,5 @@
 /** The machine that pods run on, as the node needs it: files and processes. `systemHost` is the real one. */
+import type { Listener } from './listeners.ts';
 
 /** A process that is not mistaken for a later one with its number: together with the boot id this names it for good. */
 export interface ProcessId {
@@ -44,6 +45,8 @@ export interface Processes {
   environment(pid: number): Readonly<Record<string, string>> | undefined;
   /** Inodes of its open sockets; none if it is gone or not ours. */
   sockets(pid: number): readonly string[];
+  /** Sockets of the whole machine that listen. */
+  listeners(): readonly Listener[];
   /** False if this very process is not there any more. */
   signal(id: ProcessId, signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): boolean;
   /** Starts a process in a session of its own, which outlives this one and has none of its pipes. Calls back when it ended, if we live to see it. */

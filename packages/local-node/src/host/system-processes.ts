@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Processes, ProcessRow, RunRequest, RunResult } from './host.ts';
+import { parseListeners } from './listeners.ts';
 import { parseEnvironment, parseStat } from './process-table.ts';
 
 const MOST_BYTES = 1 << 20;
@@ -49,6 +50,10 @@ export const systemProcesses: Processes = {
     }
     return inodes;
   },
+  listeners: () => [
+    ...parseListeners(readProc('/proc/net/tcp') ?? ''),
+    ...parseListeners(readProc('/proc/net/tcp6') ?? ''),
+  ],
   signal(id, signal) {
     const row = find(id.pid);
     if (!row || row.startTime !== id.startTime || row.isZombie) return false;

@@ -19,8 +19,10 @@ import { statusOf } from '../pod/status.ts';
 import type { PodDecision, StoredPod } from '../pod/view.ts';
 import { Runs } from '../shim/runs.ts';
 import type { AddressPool } from './addresses.ts';
+import type { ContainerKeeper } from './container-keeper.ts';
 import { execIn } from './exec.ts';
 import type { NodeFacts } from './facts.ts';
+import { type LogOptions, readLog } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord } from './record.ts';
@@ -172,9 +174,23 @@ export class LocalNode extends Controller<Pod> {
     options: { readonly signal: AbortSignal; readonly input?: string },
   ): Promise<RunResult> {
     const keeper = this.#find(at);
-    const container = keeper.containers.get(this.#containerName(keeper, at.container));
-    if (!container) throw noSuch(`${keeper.key} has no container ${at.container}`);
+    const container = this.#containerOf(keeper, at.container);
     return execIn(this.#environment, keeper, container, command, options);
+  }
+
+  /** What a container wrote, in pieces as they come. */
+  async *logs(
+    at: { readonly namespace: string; readonly pod: string; readonly container?: string; readonly previous?: boolean },
+    options: LogOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const keeper = this.#find(at);
+    const container = this.#containerOf(keeper, at.container);
+    const run = at.previous ? container.previous : container.latest;
+    if (!run) throw noSuch(`container ${container.name} of ${keeper.key} has no ${at.previous ? 'earlier ' : ''}run`);
+    const key = container.keyOf(run.attempt);
+    const { clock, host } = this.#ports;
+    const isOver = async () => (await this.#runs.read(key))?.state === 'ended';
+    yield* readLog({ clock, files: host.files }, this.#runs.logPath(key), options, isOver);
   }
 
   #find({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodKeeper {
@@ -184,8 +200,10 @@ export class LocalNode extends Controller<Pod> {
     return keeper;
   }
 
-  #containerName(keeper: PodKeeper, name: string | undefined): string {
-    return name ?? keeper.pod.spec?.containers[0]?.name ?? '';
+  #containerOf(keeper: PodKeeper, name = keeper.pod.spec?.containers[0]?.name ?? ''): ContainerKeeper {
+    const container = keeper.containers.get(name);
+    if (!container) throw noSuch(`${keeper.key} has no container ${name}`);
+    return container;
   }
 
   async #adopt(): Promise<void> {

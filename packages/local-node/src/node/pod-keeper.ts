@@ -260,6 +260,8 @@ export class PodKeeper {
     const preStop = hookOf(this.#node, this, this.#containerOf(name), 'preStop', events);
     const isNews = await this.#keeperOf(name).stop(graceMs, why, preStop);
     if (!isNews) return false;
+    const { offence } = this.#keeperOf(name);
+    if (offence && why === 'offence') events.warning(offence.reason, offence.message, 'Killing');
     const note =
       why === 'probe'
         ? `Container ${name} failed ${this.#failedProbe(name)} probe, will be restarted`

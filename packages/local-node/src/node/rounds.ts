@@ -6,6 +6,7 @@ import type { Host } from '../host/host.ts';
 import type { Runs } from '../shim/runs.ts';
 import type { NodeFacts } from './facts.ts';
 import type { PodKeeper } from './pod-keeper.ts';
+import { Wildcards } from './wildcards.ts';
 import { RENEW_MS, register, renewLease } from './registration.ts';
 
 export interface RoundsOptions {
@@ -21,6 +22,7 @@ export interface RoundsOptions {
 }
 
 const LOOK_MS = 1_000;
+const WILDCARDS_MS = 2_000;
 const LOGS_MS = 10_000;
 const ORPHANS_MS = 60_000;
 const REGISTER_MS = 300_000;
@@ -30,10 +32,12 @@ const RETRY_MS = 1_000;
 export class NodeRounds implements AsyncDisposable {
   readonly #options: RoundsOptions;
   readonly #end = new AbortController();
+  readonly #seeker: Wildcards;
   readonly #loops: readonly Promise<void>[];
 
   constructor(options: RoundsOptions) {
     this.#options = options;
+    this.#seeker = new Wildcards(options.ports.host, options.runs);
     const { signal } = this.#end;
     const { client, ports, facts, driver } = options;
     const registration = { client, clock: ports.clock, facts, driver, signal };
@@ -41,6 +45,7 @@ export class NodeRounds implements AsyncDisposable {
       this.#every('register the node', REGISTER_MS, () => register(registration)),
       this.#every('renew the lease of the node', RENEW_MS, () => renewLease(registration)),
       this.#every('look after processes', LOOK_MS, async () => this.#look()),
+      this.#every('look for wildcard listeners', WILDCARDS_MS, async () => this.#wildcards()),
       this.#every('keep logs short', LOGS_MS, () => this.#shorten()),
       this.#every('look for orphans', ORPHANS_MS, async () => this.#orphans()),
     ];
@@ -71,6 +76,11 @@ export class NodeRounds implements AsyncDisposable {
   /** Ends are told by the shim's parent if that is us. Otherwise, and in any case, they are seen here. */
   #look(): void {
     for (const keeper of this.#options.keepers()) if (keeper.hasNews()) this.#options.wake(keeper.key);
+  }
+
+  #wildcards(): void {
+    const { keepers, wake } = this.#options;
+    for (const { key } of this.#seeker.look(keepers())) wake(key);
   }
 
   #orphans(): void {
