@@ -59,7 +59,7 @@ export interface LocalNodeOptions {
 const MOST_ROUNDS = 6;
 /** A run that is about to say who it is, or processes that were just killed. */
 const SOON_MS = 5;
-const LATE_MS = 200;
+const LATE_MS = 100;
 
 export class LocalNode extends Controller<Pod> {
   readonly #ports: NodePorts;
@@ -211,7 +211,10 @@ export class LocalNode extends Controller<Pod> {
     const folder = join(this.#options.folder, 'pods');
     for (const { name: uid } of (await files.list(folder)) ?? []) {
       const record = await readRecord(files, join(folder, uid));
-      if (record) this.#keepers.set(uid, new PodKeeper(this.#environment, record));
+      if (!record) continue;
+      const keeper = new PodKeeper(this.#environment, record);
+      await keeper.refresh();
+      this.#keepers.set(uid, keeper);
     }
     for (const row of this.#runs.orphans((uid) => this.#keepers.has(uid))) processes.signal(row, 'SIGKILL');
     for (const { name: uid } of (await files.list(folder)) ?? []) {
@@ -306,7 +309,9 @@ export class LocalNode extends Controller<Pod> {
     const times = [decided, keeper.renewAt].filter((time) => time !== undefined);
     const states = [...keeper.containers.values()].map(({ latest }) => latest);
     if (states.some((latest) => latest?.state === 'starting')) times.push(now + SOON_MS);
-    if (actions.some(({ type }) => type === 'kill')) times.push(now + LATE_MS);
+    // Whoever was asked to end is our child only if we started it: others end without telling.
+    const isEnding = states.some((latest) => latest?.state === 'running' && latest.stop !== undefined);
+    if (isEnding || actions.some(({ type }) => type === 'kill')) times.push(now + LATE_MS);
     return times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times));
   }
 

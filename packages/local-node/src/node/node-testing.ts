@@ -43,7 +43,7 @@ export class NodeScene {
   readonly client: KubeClient;
   readonly transport: Transport;
   readonly folder: string;
-  readonly host = systemHost();
+  readonly host = systemHost(process.env.PATH);
   readonly lines: string[] = [];
   #running = new Set<RunningNode>();
 
