@@ -242,10 +242,13 @@ export class PodKeeper {
       const around = this.#surroundings();
       const more = driver.hasMounts && !this.pod.spec?.hostNetwork ? [hostsMount(this.folder)] : [];
       const { sources } = turn;
-      const input = { node: this.#node, pod: this.pod, container, image, around, volumes: this.#volumes, sources, more };
-      const boxed = await driver.wrap(await boxOf(input));
+      const up = this.#node.runs.upPath(keeper.keyOf(attempt));
+      const { pod } = this;
+      const volumes = this.#volumes;
+      const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more, up });
+      const boxed = await driver.wrap(box);
       this.#begun.add(name);
-      await keeper.start(attempt, { ...boxed, driver: driver.name, delayMs });
+      await keeper.start(attempt, { ...boxed, driver: driver.name, isBoxed: driver.hasMounts, delayMs });
     } catch (error) {
       if (!(error instanceof ConfigProblem) && !(error instanceof VolumeProblem)) throw error;
       const reason = error instanceof ConfigProblem ? error.reason : 'CreateContainerConfigError';

@@ -28,20 +28,25 @@ test('an identity counts when it is written to its end', () => {
 test('what became of a run', () => {
   const identity = { main: { pid: 11, startTime: '5' }, shim: { pid: 10, startTime: '4' }, bootId: 'boot', at: 2 };
   const evidence: Evidence = {
-    intent: { attempt: 3, at: 1, delayMs: 0, driver: 'plain' },
+    intent: { attempt: 3, at: 1, delayMs: 0, driver: 'plain', isBoxed: false },
     stop: undefined,
     identity,
     exit: undefined,
     bootId: 'boot',
     isMainAlive: true,
     isShimAlive: true,
+    isUp: false,
     isGivenUp: false,
     isDeserted: false,
     now: 100,
   };
+  const boxed = { ...evidence.intent, isBoxed: true };
   const dead = { isMainAlive: false, isShimAlive: false };
   const rows: readonly (readonly [string, Partial<Evidence>, string, number | undefined])[] = [
     ['runs', {}, 'running', undefined],
+    ['its box is being made', { intent: boxed }, 'starting', undefined],
+    ['its box is made', { intent: boxed, isUp: true }, 'running', undefined],
+    ['its box could not be made', { intent: boxed, ...dead, exit: { code: 1, at: 9 } }, 'ended', 1],
     ['its shim was killed', { isShimAlive: false }, 'running', undefined],
     ['ended, the code is on its way', { isMainAlive: false }, 'running', undefined],
     ['ended', { ...dead, exit: { code: 3, at: 9 } }, 'ended', 3],

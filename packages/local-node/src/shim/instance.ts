@@ -10,6 +10,8 @@ export interface Intent {
   readonly delayMs: number;
   /** How processes are put into a sandbox: who asks for its main process must know. */
   readonly driver: string;
+  /** The program runs in a box that must be made first; it says when that is done. */
+  readonly isBoxed: boolean;
 }
 
 /** Written before anybody is asked to end. */
@@ -71,6 +73,8 @@ export interface Evidence {
   /** Looked at before `exit` was read: whoever ended in between has left its code. */
   readonly isMainAlive: boolean;
   readonly isShimAlive: boolean;
+  /** The box is made, and the program runs in it. */
+  readonly isUp: boolean;
   /** The node took the run for itself: no shim can have it any more. */
   readonly isGivenUp: boolean;
   /** Nobody with this run's cookie is left. Asked only where there is no identity. */
@@ -99,6 +103,8 @@ export function instanceOf(evidence: Evidence): Instance {
   }
   if (identity.bootId !== evidence.bootId) return lost('The machine was restarted while the container ran.');
   // While the shim is there, its code will come.
-  if (evidence.isMainAlive || evidence.isShimAlive) return { ...known, state: 'running', end: undefined };
+  if (evidence.isMainAlive || evidence.isShimAlive) {
+    return { ...known, state: intent.isBoxed && !evidence.isUp ? 'starting' : 'running', end: undefined };
+  }
   return lost('The container ended together with the process that waits for its exit code.');
 }

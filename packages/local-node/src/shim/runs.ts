@@ -19,6 +19,7 @@ export interface Begin {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly driver: string;
+  readonly isBoxed: boolean;
   readonly delayMs: number;
 }
 
@@ -64,6 +65,11 @@ export class Runs {
     return join(this.runFolder(key), 'log');
   }
 
+  /** Made by the program's box when it is ready. */
+  upPath(key: RunKey): string {
+    return join(this.runFolder(key), 'up');
+  }
+
   /** The newest run and, if it is not the first, the one before. */
   async attemptsOf(key: Omit<RunKey, 'attempt'>): Promise<readonly number[]> {
     const entries = (await this.#host.files.list(this.containerFolder(key))) ?? [];
@@ -73,14 +79,14 @@ export class Runs {
       .sort((a, b) => a - b);
   }
 
-  async begin(key: RunKey, { argv, env, driver, delayMs }: Begin, ended: () => void): Promise<void> {
+  async begin(key: RunKey, { argv, env, driver, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
     const { files, processes } = this.#host;
     const folder = this.runFolder(key);
     await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
     await files.makeFolder(folder);
     await files.makeFolder(scratch);
-    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver };
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, isBoxed };
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);
@@ -126,6 +132,7 @@ export class Runs {
       bootId: this.#bootId,
       isMainAlive,
       isShimAlive,
+      isUp: (await files.stat(this.upPath(key))) !== undefined,
       isGivenUp: false,
       isDeserted: false,
       now: this.#now(),
