@@ -20,8 +20,10 @@ const events = resource<AnyObject>({
   namespaced: true,
 });
 
+type Controllers = readonly Runnable[] | ((manager: Manager, cluster: Cluster) => readonly Runnable[]);
+
 export interface ClusterOptions {
-  readonly controllers: readonly Runnable[];
+  readonly controllers: Controllers;
   readonly snapshot?: Snapshot;
   /** Status of a pod that has a node, as the kubelet sees it; undefined: it says nothing yet. Default: running and ready. */
   readonly kubelet?: (pod: Stored<Pod>, now: string) => PodStatus | undefined;
@@ -90,7 +92,7 @@ export class Cluster {
     return this.#api;
   }
 
-  startManager(controllers: readonly Runnable[] = this.#options.controllers): void {
+  startManager(controllers: Controllers = this.#options.controllers): void {
     let count = 0;
     const ids = { next: (prefix: string) => `${prefix}-${++count}` };
     const rate = { perSecond: 1e6, burst: 1e6 };
@@ -103,7 +105,8 @@ export class Cluster {
         log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
       },
     );
-    for (const one of controllers) manager.add(one);
+    const all = typeof controllers === 'function' ? controllers(manager, this) : controllers;
+    for (const one of all) manager.add(one);
     this.#stop = new AbortController();
     this.#running = manager.run(this.#stop.signal);
   }
