@@ -2,10 +2,11 @@
  * The scheduler: gives every pod without a node one that it fits on. One pod after the other, because each takes room that the next one
  * does not have; what fits nowhere says why and waits until nodes, pods or claims change.
  */
-import { type KubeObject, resource, type Stored } from '@reeve/kube';
+import type { Stored } from '@reeve/kube';
 import { type DeepReadonly, timestamp, type Verdict } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import { change } from '../controllers/owned/writes.ts';
+import { type Namespace, namespaces } from '../kinds/namespace.ts';
 import { type Pod, type PodCondition, pods } from '../kinds/pod.ts';
 import {
   SELECTED_NODE,
@@ -24,13 +25,6 @@ type SeenPod = DeepReadonly<Stored<Pod>>;
 
 const UNSCHEDULED = 'reeve/unscheduled';
 const DEFAULT_SCHEDULER = 'default-scheduler';
-const namespaces = resource<KubeObject>({
-  group: '',
-  version: 'v1',
-  plural: 'namespaces',
-  kind: 'Namespace',
-  namespaced: false,
-});
 
 /** Ours, without a node, and not on its way out. */
 function isWaiting({ spec, metadata, status }: SeenPod): boolean {
@@ -49,7 +43,7 @@ export class Scheduler extends Controller<Pod> {
   #claims!: Reflection<VolumeClaim>;
   #volumes!: Reflection<Volume>;
   #classes!: Reflection<StorageClass>;
-  #namespaces!: Reflection<KubeObject>;
+  #namespaces!: Reflection<Namespace>;
 
   constructor() {
     super({ name: 'scheduler' });

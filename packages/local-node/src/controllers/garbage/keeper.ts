@@ -25,6 +25,8 @@ export interface KeeperPorts {
   readonly log?: Log;
 }
 
+/** Events own nothing, and go by age. */
+const ignored: readonly string[] = ['events'];
 const RETRY_MS = 1_000;
 
 export class GarbageKeeper extends Controller {
@@ -76,7 +78,8 @@ export class GarbageKeeper extends Controller {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const kinds = await servedKinds(this.#ports.client, signal);
+    const served = await servedKinds(this.#ports.client, signal);
+    const kinds = served.filter(({ plural }) => !ignored.includes(plural));
     const names = namesOf(kinds);
     if (names === this.#collector?.kinds || signal.aborted) return;
     const before = this.#collector;

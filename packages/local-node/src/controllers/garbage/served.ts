@@ -3,8 +3,6 @@ import { type KubeClient, type KubeObject, type Resource, resource, resourcesOf 
 
 export type Discovery = Pick<KubeClient, 'read'>;
 
-/** Events own nothing and go by age. */
-const ignored: readonly string[] = ['events'];
 const needed: readonly string[] = ['list', 'watch', 'delete'];
 
 export async function servedKinds(client: Discovery, signal?: AbortSignal): Promise<readonly Resource<KubeObject>[]> {
@@ -19,7 +17,7 @@ export async function servedKinds(client: Discovery, signal?: AbortSignal): Prom
   const kinds: Resource<KubeObject>[] = [];
   for (const { group, version } of places) {
     for (const { plural, kind, namespaced, verbs } of await resourcesOf(client, group, version, options)) {
-      if (ignored.includes(plural) || !needed.every((verb) => verbs.includes(verb))) continue;
+      if (!needed.every((verb) => verbs.includes(verb))) continue;
       kinds.push(resource<KubeObject>({ group, version, plural, kind, namespaced }));
     }
   }
