@@ -1,0 +1,203 @@
+/**
+ * A cluster in memory for tests of controllers: the embedded API server, a manager, a clock that moves when told, and a kubelet that
+ * does no more than write statuses as the test says.
+ */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { type AnyObject, type KubeObject, type Resource, resource, type Stored } from '@reeve/kube';
+import { timestamp } from '@reeve/runtime';
+import { Manager, type Runnable } from '@reeve/runtime/manager';
+import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { ApiWorld, type Snapshot, snapshotOf } from '@reeve/simulation/api';
+import { type Pod, pods, type PodStatus } from '../kinds/pod.ts';
+
+const nodes = resource<AnyObject>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
+const events = resource<AnyObject>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+});
+
+type Controllers = readonly Runnable[] | ((manager: Manager, cluster: Cluster) => readonly Runnable[]);
+
+export interface ClusterOptions {
+  readonly controllers: Controllers;
+  readonly snapshot?: Snapshot;
+  /** Status of a pod that has a node, as the kubelet sees it; undefined: it says nothing yet. Default: running and ready. */
+  readonly kubelet?: (pod: Stored<Pod>, now: string) => PodStatus | undefined;
+  /** Without a scheduler, pods get a node by the kubelet. Default true. */
+  readonly places?: boolean;
+}
+
+export const START_MS = Date.parse('2026-01-01T00:00:00Z');
+
+export function ready(pod: Stored<Pod>, now: string): PodStatus {
+  const conditions = ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'];
+  return {
+    phase: 'Running',
+    startTime: pod.status?.startTime ?? now,
+    conditions: conditions.map((type) => ({ type, status: 'True', lastTransitionTime: now })),
+  };
+}
+
+export function ended(phase: 'Succeeded' | 'Failed', exitCode: number, container = 'main') {
+  return (_pod: Stored<Pod>, now: string): PodStatus => ({
+    phase,
+    startTime: now,
+    conditions: [{ type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime: now }],
+    containerStatuses: [
+      {
+        name: container,
+        ready: false,
+        restartCount: 0,
+        image: 'x',
+        imageID: 'x',
+        state: { terminated: { exitCode, startedAt: now, finishedAt: now } },
+      },
+    ],
+  });
+}
+
+export class Cluster {
+  readonly clock = new VirtualClock(START_MS);
+  readonly lines: string[] = [];
+  /** What the kubelet says of pods; a test may change it at any time. */
+  kubelet: NonNullable<ClusterOptions['kubelet']>;
+  /** Pods that ignore that they are being deleted, by name. */
+  readonly stubborn = new Set<string>();
+  readonly #options: ClusterOptions;
+  #api: ApiWorld | undefined;
+  #stop: AbortController | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.kubelet = options.kubelet ?? ready;
+  }
+
+  static async start(t: TestContext, options: ClusterOptions): Promise<Cluster> {
+    const cluster = new Cluster(options);
+    const snapshot = options.snapshot ?? (await snapshotOf({ namespaces: ['ns'] }));
+    const onError = (error: unknown) => void cluster.lines.push(`SERVER ${String(error)}`);
+    cluster.#api = await ApiWorld.open({ clock: cluster.clock, random: seededRandom(1), snapshot, onError });
+    cluster.startManager();
+    t.after(() => cluster.end());
+    return cluster;
+  }
+
+  get api(): ApiWorld {
+    assert.ok(this.#api);
+    return this.#api;
+  }
+
+  startManager(controllers: Controllers = this.#options.controllers): void {
+    let count = 0;
+    const ids = { next: (prefix: string) => `${prefix}-${++count}` };
+    const rate = { perSecond: 1e6, burst: 1e6 };
+    const manager = new Manager(
+      { clock: this.clock, random: seededRandom(2), ids },
+      {
+        name: 'controllers',
+        transport: this.api.transport,
+        budget: { write: rate, delete: rate, read: rate, event: rate },
+        log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
+      },
+    );
+    const all = typeof controllers === 'function' ? controllers(manager, this) : controllers;
+    for (const one of all) manager.add(one);
+    this.#stop = new AbortController();
+    this.#running = manager.run(this.#stop.signal);
+  }
+
+  async stopManager(): Promise<void> {
+    this.#stop?.abort();
+    await settle();
+    await this.clock.advance(40_000);
+    await this.#running;
+  }
+
+  async end(): Promise<void> {
+    await this.stopManager();
+    const bugs = this.lines.filter((line) => line.includes('"INTERNAL"') || line.startsWith('SERVER'));
+    assert.deepEqual(bugs, []);
+  }
+
+  of<T extends KubeObject>(kind: Resource<T>, namespace = 'ns') {
+    return this.api.client.resource(kind, kind.namespaced ? namespace : undefined);
+  }
+
+  async pods(): Promise<readonly Stored<Pod>[]> {
+    return (await this.of(pods).listAll()).items;
+  }
+
+  async addNode(name: string, more: object = {}, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    const metadata = { name, labels: { 'kubernetes.io/hostname': name, ...labels } };
+    const status = { allocatable: { cpu: '4', memory: '8Gi', pods: '110' } };
+    const node = { metadata, ...more } as AnyObject;
+    await this.of(nodes).create(node);
+    await this.of(nodes).patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
+  }
+
+  async events(): Promise<readonly { readonly reason: string; readonly note: string }[]> {
+    return (await this.of(events).listAll()).items as unknown as { reason: string; note: string }[];
+  }
+
+  /** Lets controllers and kubelet run, by turns, until the condition holds. */
+  async until(what: string, holds: () => Promise<boolean> | boolean, mostMs = 60_000): Promise<void> {
+    for (let ms = 0; ms <= mostMs; ms += 50) {
+      await settle();
+      if (await holds()) return;
+      await this.turn();
+      await this.clock.advance(50);
+    }
+    assert.fail(`not reached: ${what}\n${this.lines.slice(-30).join('\n')}`);
+  }
+
+  /** Lets everything run for so long. */
+  async run(ms: number): Promise<void> {
+    const end = this.clock.now() + ms;
+    const step = Math.max(50, Math.floor(ms / 40));
+    while (this.clock.now() < end) {
+      await settle();
+      await this.turn();
+      await this.clock.advance(step);
+    }
+    await settle();
+  }
+
+  /** One turn of the kubelet over all pods. */
+  async turn(): Promise<void> {
+    const now = timestamp(this.clock.now());
+    const api = this.api.client;
+    for (const pod of (await api.resource(pods).listAll()).items) {
+      const { name, namespace = '', deletionTimestamp } = pod.metadata;
+      const of = api.resource(pods, namespace);
+      if (deletionTimestamp !== undefined) {
+        const isGoing = !this.stubborn.has(name) && (pod.metadata.finalizers?.length ?? 0) === 0;
+        if (isGoing) await of.delete(name, { gracePeriodSeconds: 0, uid: pod.metadata.uid });
+        continue;
+      }
+      if ((pod.spec?.nodeName ?? '') === '') {
+        if (this.#options.places === false) continue;
+        await of.patch(name, { type: 'merge', value: { spec: { nodeName: 'node-a' } } });
+      }
+      const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+      const status = isOver ? undefined : this.kubelet(pod, now);
+      if (status && isNews(pod.status, status)) {
+        await of.patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
+      }
+    }
+  }
+}
+
+export async function settle(): Promise<void> {
+  for (let i = 0; i < 12; i++) await settled();
+}
+
+function isNews(before: PodStatus | undefined, after: PodStatus): boolean {
+  const said = (status: PodStatus | undefined) =>
+    JSON.stringify([status?.phase, (status?.conditions ?? []).map(({ type, status: is }) => [type, is])]);
+  return said(before) !== said(after);
+}
