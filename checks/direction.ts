@@ -13,7 +13,10 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
   'packages/local-node': { name: '@reeve/local-node', may: ['@reeve/kube', '@reeve/runtime'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime'] },
   'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
-  'apps/cli': { name: '@reeve/cli', may: ['@reeve/runtime', '@reeve/redis'] },
+  'apps/cli': {
+    name: '@reeve/cli',
+    may: ['@reeve/kube', '@reeve/embedded', '@reeve/local-node', '@reeve/runtime', '@reeve/redis'],
+  },
   rig: { name: '@reeve/rig', may: ['@reeve/runtime', '@reeve/redis'] },
   bench: {
     name: '@reeve/bench',

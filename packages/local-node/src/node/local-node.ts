@@ -70,9 +70,7 @@ export class LocalNode extends Controller<Pod> {
   readonly #keepers = new Map<string, PodKeeper>();
   #wake: (key: string) => void = () => undefined;
   #wakeAt: (key: string, time: number) => void = () => undefined;
-  #reflections:
-    | { readonly configMaps: Reflection<ConfigMap>; readonly secrets: Reflection<Secret> }
-    | undefined;
+  #reflections: { readonly configMaps: Reflection<ConfigMap>; readonly secrets: Reflection<Secret> } | undefined;
 
   /** Takes over what is in the folder. */
   static async open(ports: NodePorts, options: LocalNodeOptions): Promise<LocalNode> {
@@ -337,10 +335,12 @@ export class LocalNode extends Controller<Pod> {
 function driverOf(drivers: readonly Driver[], name: string): Driver {
   const driver = drivers.find((one) => one.name === name);
   if (driver) return driver;
-  throw new ReeveError('NODE_DRIVER', `a container was begun with the driver ${name}, which does not work here any more`);
+  throw new ReeveError(
+    'NODE_DRIVER',
+    `a container was begun with the driver ${name}, which does not work here any more`,
+  );
 }
 
 function noSuch(message: string): ReeveError {
   return new ReeveError('NODE_NO_SUCH', message);
 }
-

@@ -137,7 +137,9 @@ export class NodeScene {
         return last && is(last) ? last : undefined;
       }, what);
     } catch (error) {
-      throw new Error(`${what}\n${JSON.stringify(last?.status, undefined, 1)}\n${this.lines.join('\n')}`, { cause: error });
+      throw new Error(`${what}\n${JSON.stringify(last?.status, undefined, 1)}\n${this.lines.join('\n')}`, {
+        cause: error,
+      });
     }
   }
 
@@ -154,7 +156,9 @@ export class NodeScene {
     const { processes } = this.host;
     return processes
       .all()
-      .filter(({ pid, isZombie }) => !isZombie && processes.environment(pid)?.[COOKIE]?.startsWith(this.folder) === true)
+      .filter(
+        ({ pid, isZombie }) => !isZombie && processes.environment(pid)?.[COOKIE]?.startsWith(this.folder) === true,
+      )
       .map(({ pid }) => pid);
   }
 

@@ -73,4 +73,3 @@ export async function renewLease({ client, clock, facts, signal }: RegistrationI
   const metadata = { name: facts.name, namespace: LEASE_NAMESPACE, ...(ownerReferences && { ownerReferences }) };
   await api.apply({ metadata, spec }, { fieldManager: `node-${facts.name}`, force: true, signal });
 }
-

@@ -1,4 +1,4 @@
-/** The token of its service account, which every container gets unless its pod says otherwise. */
+/** The token of its service account, which every container gets unless its pod says otherwise. Pods that name none have none. */
 import type { PodContainer } from '../pod/progress.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { PodVolume } from '../volumes/payload.ts';
@@ -8,7 +8,7 @@ export const ACCOUNT_VOLUME = 'reeve-service-account';
 const SECONDS = 3_607;
 
 export function accountVolume(pod: StoredPod): PodVolume | undefined {
-  if (pod.spec?.automountServiceAccountToken === false) return undefined;
+  if (pod.spec?.automountServiceAccountToken === false || pod.spec?.serviceAccountName === undefined) return undefined;
   return {
     name: ACCOUNT_VOLUME,
     projected: {

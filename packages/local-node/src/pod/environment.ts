@@ -67,7 +67,8 @@ function valueOf({ pod, container, sources, around }: EnvironmentInput, from: Va
     if (value === undefined) throw new ConfigProblem(`resource ${resourceFieldRef.resource} is not known`);
     return value;
   }
-  if (configMapKeyRef) return keyOf('ConfigMap', configMapKeyRef, dataOf('configmap', configMapKeyRef, sources.configMaps));
+  if (configMapKeyRef)
+    return keyOf('ConfigMap', configMapKeyRef, dataOf('configmap', configMapKeyRef, sources.configMaps));
   if (secretKeyRef) return keyOf('Secret', secretKeyRef, dataOf('secret', secretKeyRef, sources.secrets));
   return undefined;
 }
