@@ -1,6 +1,5 @@
 /** `reeve up`: the control plane, until Ctrl-C. */
-import { homedir, totalmem } from 'node:os';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, homedir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemHost } from '@reeve/local-node';
 import { asReeveError } from '@reeve/runtime';
