@@ -3,15 +3,16 @@
  * and are taken over by the next one with the same folder.
  */
 import { join } from 'node:path';
-import { KubeClient, type Transport } from '@reeve/kube';
+import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
 import { type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
-import { Controller, type Log, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import { Controller, type Log, type Mapping, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import { type Driver, type DriverName } from '../driver/driver.ts';
 import type { Host, RunResult } from '../host/host.ts';
 import type { Images } from '../image/images.ts';
 import { type ConfigMap, configMaps } from '../kinds/config-map.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { type Secret, secrets } from '../kinds/secret.ts';
+import { volumeClaims } from '../kinds/volume.ts';
 import { type RestartBackoff, restartBackoff } from '../pod/backoff.ts';
 import { decide } from '../pod/decide.ts';
 import { isTerminal } from '../pod/progress.ts';
@@ -28,7 +29,7 @@ import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord } from './record.ts';
 import { NodeRounds } from './rounds.ts';
 import { sourcesOf } from './sources.ts';
-import { usesConfigMap, usesSecret } from './uses.ts';
+import { type Uses, usesClaim, usesConfigMap, usesSecret } from './uses.ts';
 
 export interface NodePorts {
   readonly clock: Clock;
@@ -116,21 +117,15 @@ export class LocalNode extends Controller<Pod> {
     const { facts, log } = this.#options;
     const queue = parts.queue('pods');
     const own = parts.reflect(pods, { fieldSelector: `spec.nodeName=${facts.name}`, route: () => queue });
-    const keysOf = (uses: (pod: StoredPod, name: string) => boolean, namespace: string | undefined, name: string) =>
-      [...this.#keepers.values()]
-        .filter(({ pod }) => pod.metadata.namespace === namespace && uses(pod, name))
-        .map(({ key }) => key);
+    const users =
+      (uses: Uses): Mapping<KubeObject> =>
+      ({ metadata }) =>
+        this.#usersOf(uses, metadata.namespace, metadata.name);
     this.#reflections = {
-      configMaps: parts.wake(
-        configMaps,
-        own,
-        ({ metadata }) => keysOf(usesConfigMap, metadata.namespace, metadata.name),
-        { unscoped: true },
-      ),
-      secrets: parts.wake(secrets, own, ({ metadata }) => keysOf(usesSecret, metadata.namespace, metadata.name), {
-        unscoped: true,
-      }),
+      configMaps: parts.wake(configMaps, own, users(usesConfigMap), { unscoped: true }),
+      secrets: parts.wake(secrets, own, users(usesSecret), { unscoped: true }),
     };
+    parts.wake(volumeClaims, own, users(usesClaim), { unscoped: true });
     parts.work({
       of: own,
       queues: [queue],
@@ -191,6 +186,15 @@ export class LocalNode extends Controller<Pod> {
     const { clock, host } = this.#ports;
     const isOver = async () => (await this.#runs.read(key))?.state === 'ended';
     yield* readLog({ clock, files: host.files }, this.#runs.logPath(key), options, isOver);
+  }
+
+  /** Pods that are made of this object: they need not wait any longer for it. */
+  #usersOf(uses: Uses, namespace: string | undefined, name: string): readonly string[] {
+    const found = [...this.#keepers.values()].filter(
+      ({ pod }) => pod.metadata.namespace === namespace && uses(pod, name),
+    );
+    for (const keeper of found) keeper.hurry();
+    return found.map(({ key }) => key);
   }
 
   #find({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodKeeper {

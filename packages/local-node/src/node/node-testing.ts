@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { ApiServer, memoryJournal, Store } from '@reeve/embedded';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { AccessControl, ApiServer, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
 import { KubeClient, type Stored, type Transport } from '@reeve/kube';
 import { systemPorts } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -57,11 +58,13 @@ export class NodeScene {
     const { clock, random } = systemPorts;
     const folder = await mkdtemp(join(tmpdir(), 'reeve-node-'));
     const store = await Store.open({ journal: memoryJournal(), clock });
-    const server = await ApiServer.open({ store, clock, random });
+    const access = new AccessControl({ store, clock, random, keys: [newKey()] });
+    const server = await ApiServer.open({ store, clock, random, access });
     const scene = new NodeScene(server.transport(), folder);
     t.after(async () => {
       await scene.#close();
       server.close();
+      access[Symbol.dispose]();
       await store.close();
       await rm(folder, { recursive: true, force: true });
     });
@@ -122,6 +125,13 @@ export class NodeScene {
     return this.client.resource(pods, 'default').find(name);
   }
 
+  async logOf(node: LocalNode, pod: string): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    const { signal } = new AbortController();
+    for await (const chunk of node.logs({ namespace: 'default', pod }, { signal })) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+
   async delete(name: string, gracePeriodSeconds?: number): Promise<void> {
     await this.client
       .resource(pods, 'default')
@@ -168,6 +178,11 @@ export class NodeScene {
       return this.processes().length === 0;
     }, 'no process is left');
   }
+}
+
+function newKey(): SigningKey {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return signingKey(createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }))) as SigningKey;
 }
 
 export function isReady({ status }: Pod): boolean {

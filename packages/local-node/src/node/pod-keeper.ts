@@ -106,13 +106,24 @@ export class PodKeeper {
     return [...this.#containers.values()].some((keeper) => keeper.hasNews());
   }
 
+  /** Something that it may have waited for is there. */
+  hurry(): void {
+    if (this.#obstacle) this.#obstacle = { ...this.#obstacle, retryAt: 0 };
+    for (const keeper of this.#containers.values()) {
+      const { obstacle } = keeper;
+      if (obstacle && obstacle.waitMs === undefined) keeper.obstacle = { ...obstacle, retryAt: 0 };
+    }
+  }
+
   /** True if it changed something that the next decision should know. */
   async perform(action: PodAction, turn: PodTurn): Promise<boolean> {
     switch (action.type) {
       case 'prepare':
-        return this.#prepare(turn);
+        await this.#prepare(turn);
+        return true;
       case 'start':
-        return this.#start(action.container, action.attempt, action.delayMs, turn);
+        await this.#start(action.container, action.attempt, action.delayMs, turn);
+        return true;
       case 'stop':
         return this.#stop(action.container, action.graceMs, action.why, turn);
       case 'kill':
@@ -168,7 +179,7 @@ export class PodKeeper {
     return writeRecord(this.#node.host.files, this.folder, this.#record);
   }
 
-  async #prepare(turn: PodTurn): Promise<boolean> {
+  async #prepare(turn: PodTurn): Promise<void> {
     const { addresses, facts, host } = this.#node;
     try {
       this.#refuseSandbox();
@@ -185,12 +196,11 @@ export class PodKeeper {
       const reason = isSandbox ? error.reason : 'ContainerCreating';
       this.#obstacle = { reason, message: error.message, retryAt: this.#node.clock.now() + CONFIG_RETRY_MS };
       turn.events.warning(isSandbox ? error.reason : 'FailedMount', error.message, 'Mounting');
-      return false;
+      return;
     }
     this.#record = { ...this.#record, isPrepared: true };
     this.#obstacle = undefined;
     await this.save();
-    return true;
   }
 
   /** Without namespaces nothing can be mounted: only pods that say so can do without. */
@@ -221,14 +231,13 @@ export class PodKeeper {
     this.#renewAt = (await this.#volumes.update(this.pod.spec?.volumes ?? [], turn)) ?? renewAt;
   }
 
-  async #start(name: string, attempt: number, delayMs: number, turn: PodTurn): Promise<boolean> {
+  async #start(name: string, attempt: number, delayMs: number, turn: PodTurn): Promise<void> {
     const container = this.#containerOf(name);
     const keeper = this.#keeperOf(name);
     const { driver, images, clock } = this.#node;
-    const refuse = (obstacle: Obstacle, event: string): false => {
+    const refuse = (obstacle: Obstacle, event: string): void => {
       keeper.obstacle = obstacle;
       turn.events.warning('Failed', event, 'Starting');
-      return false;
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
     if (!isResolved(image)) {
@@ -256,7 +265,6 @@ export class PodKeeper {
       return refuse(obstacle, `Error: ${error.message}`);
     }
     turn.events.normal('Started', `Started container ${name}`, 'Starting');
-    return true;
   }
 
   async #stop(name: string, graceMs: number, why: string, { events }: PodTurn): Promise<boolean> {
