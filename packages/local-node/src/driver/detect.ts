@@ -46,7 +46,10 @@ export async function detectDrivers(
   }
   reports.push({ name: 'plain', works: true, note: '' });
   if (only !== undefined && only !== 'plain' && working.length === 0) {
-    throw new ReeveError('NODE_OPTIONS', `driver ${only} does not work here: ${reports.map(({ note }) => note).join(' ')}`);
+    throw new ReeveError(
+      'NODE_OPTIONS',
+      `driver ${only} does not work here: ${reports.map(({ note }) => note).join(' ')}`,
+    );
   }
   return { drivers: [...working, plainDriver] as unknown as [Driver, ...Driver[]], reports, remedy: REMEDY };
 }
@@ -75,7 +78,12 @@ async function tryOut(
     const { argv, env } = await driver.wrap({ ...box, folder: join(folder, 'root') });
     using limit = deadline(clock, TRY_MS, () => new ReeveError('NODE_OPTIONS', `no answer within ${TRY_MS} ms`));
     const [program = '', ...args] = argv;
-    const { code, stdout, stderr } = await processes.run({ argv: [program, ...args], env, folder, signal: limit.signal });
+    const { code, stdout, stderr } = await processes.run({
+      argv: [program, ...args],
+      env,
+      folder,
+      signal: limit.signal,
+    });
     return code === 0 && stdout === WORD ? undefined : `exit code ${code}: ${stderr.trim().slice(0, 500)}`;
   } catch (error) {
     return (error as Error).message;

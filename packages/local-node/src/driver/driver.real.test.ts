@@ -27,7 +27,8 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
     const scene = await NodeScene.open(t);
     const { node } = await scene.start({ drivers: [driver] });
     await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'c' }, data: { word: 'hello' } });
-    const look = 'cat /srv/reeve/conf/word; echo kept >/data/x; cat /var/lib/reeve-test/x; grep -c "$POD_IP" /etc/hosts; [ -d /proc/$$$$ ] && echo proc';
+    const look =
+      'cat /srv/reeve/conf/word; echo kept >/data/x; cat /var/lib/reeve-test/x; grep -c "$POD_IP" /etc/hosts; [ -d /proc/$$$$ ] && echo proc';
     await scene.create('boxed', {
       hostname: 'boxed-name',
       volumes: [
@@ -37,7 +38,9 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
       containers: [
         {
           name: 'main',
-          command: sh(`${look}; echo x >/srv/reeve/conf/y || echo sealed; trap "echo bye; exit 3" TERM; while :; do sleep 0.02; done`),
+          command: sh(
+            `${look}; echo x >/srv/reeve/conf/y || echo sealed; trap "echo bye; exit 3" TERM; while :; do sleep 0.02; done`,
+          ),
           volumeMounts: [
             { name: 'conf', mountPath: '/srv/reeve/conf', readOnly: true },
             { name: 'data', mountPath: '/data' },
@@ -83,7 +86,10 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
     assert.equal(await codeOf('signal'), 137);
     await eventually(() => scene.processes().length === 0, 'the daemon has ended, too');
     const stubborn = sh('trap "" TERM; while :; do sleep 0.02; done');
-    await scene.create('stubborn', { terminationGracePeriodSeconds: 1, containers: [{ name: 'main', command: stubborn }] });
+    await scene.create('stubborn', {
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: 'main', command: stubborn }],
+    });
     await scene.ready('stubborn');
     await scene.delete('stubborn');
     await scene.gone('stubborn');
@@ -132,7 +138,8 @@ test('plain: paths are moved in pods that say so; other pods with mounts wait, a
   const { signal } = new AbortController();
   await eventually(async () => {
     let text = '';
-    for await (const chunk of node.logs({ namespace: 'default', pod: 'moved' }, { signal })) text += Buffer.from(chunk).toString();
+    for await (const chunk of node.logs({ namespace: 'default', pod: 'moved' }, { signal }))
+      text += Buffer.from(chunk).toString();
     return text === 'kept\n';
   }, 'it has found its file');
   const exec = await node.exec({ namespace: 'default', pod: 'moved' }, ['cat', '/data/x'], { signal });

@@ -34,7 +34,10 @@ test('a mount path is replaced as a whole word', () => {
 });
 
 /** A machine with these folders; `name@` is a link. */
-function machine(tree: Readonly<Record<string, readonly string[]>>, links: Readonly<Record<string, string>> = {}): HostFiles {
+function machine(
+  tree: Readonly<Record<string, readonly string[]>>,
+  links: Readonly<Record<string, string>> = {},
+): HostFiles {
   const resolve = (path: string): string | undefined => {
     let at = '';
     for (const part of path.split('/').filter(Boolean)) {
@@ -45,12 +48,14 @@ function machine(tree: Readonly<Record<string, readonly string[]>>, links: Reado
     }
     return at === '' ? '/' : at;
   };
-  const kindOf = (name: string): Entry['kind'] => (name.endsWith('@') ? 'link' : name.endsWith('*') ? 'file' : 'folder');
+  const kindOf = (name: string): Entry['kind'] =>
+    name.endsWith('@') ? 'link' : name.endsWith('*') ? 'file' : 'folder';
   return {
     list: async (path: string) => tree[path]?.map((name) => ({ name: name.replace(/[@*]$/, ''), kind: kindOf(name) })),
     realPath: async (path: string) => resolve(path),
     linkTarget: async (path: string) => links[path],
-    kindOf: async (path: string) => (resolve(path) === undefined ? undefined : tree[resolve(path) ?? ''] ? 'folder' : 'file'),
+    kindOf: async (path: string) =>
+      resolve(path) === undefined ? undefined : tree[resolve(path) ?? ''] ? 'folder' : 'file',
   } as unknown as HostFiles;
 }
 
@@ -64,7 +69,16 @@ const mount = (target: string, more: Partial<Mount> = {}): Mount => ({
 
 test('what exists is mounted over; beside it there is room after its folder was opened', async () => {
   const files = machine(
-    { '/': ['etc', 'srv', 'var', 'run'], '/etc': ['hosts*', 'ssl'], '/srv': [], '/var': ['run@', 'lib'], '/run': ['x'], '/etc/ssl': [], '/var/lib': [], '/run/x': [] },
+    {
+      '/': ['etc', 'srv', 'var', 'run'],
+      '/etc': ['hosts*', 'ssl'],
+      '/srv': [],
+      '/var': ['run@', 'lib'],
+      '/run': ['x'],
+      '/etc/ssl': [],
+      '/var/lib': [],
+      '/run/x': [],
+    },
     { '/var/run': '/run' },
   );
   const hosts = await layoutOf(files, [mount('/etc/hosts', { isFile: true })]);

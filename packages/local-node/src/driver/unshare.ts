@@ -26,7 +26,9 @@ export interface Script {
 /** Becomes the first process of the namespace; its arguments are the program. */
 export function setUpScript({ layout, root, workingDir, user }: Script): string {
   const { isRootOpened, steps } = layout;
-  const inner = user ? `unshare --map-user=${user.uid} --map-group=${user.gid} -- env PATH="$path" "$@"` : 'env PATH="$path" "$@"';
+  const inner = user
+    ? `unshare --map-user=${user.uid} --map-group=${user.gid} -- env PATH="$path" "$@"`
+    : 'env PATH="$path" "$@"';
   return [
     'set -e',
     'path=$PATH',
@@ -84,9 +86,17 @@ export function unshareDriver({ files, user, processes }: Host): Driver {
       if (isRoot) return ['/usr/bin/nsenter', '--target', String(main.pid), '--mount', '--pid', '--', ...command];
       // Into the outer user namespace, which owns the mounts, by its first process; then be oneself again.
       const first = processes.find(main.pid)?.parent ?? main.pid;
-      const into = ['/usr/bin/nsenter', '--target', String(first), '--user', '--preserve-credentials', '--mount', '--pid', '--'];
+      const into = [
+        '/usr/bin/nsenter',
+        '--target',
+        String(first),
+        '--user',
+        '--preserve-credentials',
+        '--mount',
+        '--pid',
+        '--',
+      ];
       return [...into, '/usr/bin/unshare', `--map-user=${user.uid}`, `--map-group=${user.gid}`, '--', ...command];
     },
   };
 }
-

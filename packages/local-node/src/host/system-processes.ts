@@ -122,11 +122,7 @@ function collect(stream: NodeJS.ReadableStream | null, most: number): Buffer[] {
 }
 
 /** All that was written. A grandchild may keep the pipe open: then the signal ends the waiting. */
-async function textOf(
-  stream: ChildProcess['stdout'],
-  chunks: readonly Buffer[],
-  signal: AbortSignal,
-): Promise<string> {
+async function textOf(stream: ChildProcess['stdout'], chunks: readonly Buffer[], signal: AbortSignal): Promise<string> {
   if (stream && !stream.readableEnded) await once(stream, 'close', { signal });
   return Buffer.concat(chunks).toString('utf8');
 }

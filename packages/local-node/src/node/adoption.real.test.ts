@@ -106,7 +106,11 @@ test('a run that was written down and never began is begun once', async (t) => {
   await eventually(() => scene.processes().length === 0, 'all ended');
   for (const name of ['claim', 'main', 'exit', 'exit.new']) await rm(join(folder, name), { force: true });
   await scene.start();
-  const ready = await scene.until('once', ({ status }) => status?.containerStatuses?.[0]?.state?.running !== undefined && scene.processes().length > 0, 'it runs');
+  const ready = await scene.until(
+    'once',
+    ({ status }) => status?.containerStatuses?.[0]?.state?.running !== undefined && scene.processes().length > 0,
+    'it runs',
+  );
   assert.equal(ready.status?.containerStatuses?.[0]?.restartCount, 0);
 });
 

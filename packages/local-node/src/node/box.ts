@@ -28,7 +28,6 @@ export interface BoxInput {
 /** The last thing before the program. */
 const SAY_UP = ': >"$0"; exec "$@"';
 
-
 export async function boxOf(input: BoxInput): Promise<Box> {
   const { node, pod, container, image, around, volumes } = input;
   const folder = node.runs.containerFolder({ uid: pod.metadata.uid, container: container.name });
@@ -43,7 +42,8 @@ export async function boxOf(input: BoxInput): Promise<Box> {
   const mounts = await volumes.mountsOf(container, env);
   const account = mounts.find(({ target }) => target === ACCOUNT_PATH);
   const argv = commandOf(container, image, env);
-  if (argv.length === 0) throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
+  if (argv.length === 0)
+    throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
   const whole = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
   return {
     argv: node.driver.hasMounts ? ['/bin/sh', '-c', SAY_UP, input.up, ...whole] : whole,

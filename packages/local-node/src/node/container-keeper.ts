@@ -27,6 +27,7 @@ export class ContainerKeeper {
   readonly #ports: ContainerPorts;
   #latest: Instance | undefined;
   #previous: Instance | undefined;
+  readonly #lost: Instance | undefined;
   #isLoaded = false;
   obstacle: Obstacle | undefined;
   offence: ContainerView['offence'];
@@ -36,10 +37,12 @@ export class ContainerKeeper {
   #asked: number | undefined;
   readonly #jobs = new Set<Promise<void>>();
 
-  constructor(uid: string, name: string, ports: ContainerPorts) {
+  /** `lost`: the run to go on from where there is none on this machine. */
+  constructor(uid: string, name: string, ports: ContainerPorts, lost: Instance | undefined) {
     this.#uid = uid;
     this.name = name;
     this.#ports = ports;
+    this.#lost = lost;
   }
 
   get latest(): Instance | undefined {
@@ -75,8 +78,8 @@ export class ContainerKeeper {
     if (!this.#isLoaded) return this.#load();
     if (!this.isLive || !this.#latest) return;
     const before = this.#latest;
-    const now = await this.#ports.runs.read(this.keyOf(before.attempt));
-    this.#latest = now ?? undefined;
+    // Its folder is gone only if somebody took it away: then nothing more will be heard of it.
+    this.#latest = await this.#ports.runs.read(this.keyOf(before.attempt));
     if (this.#latest?.state === 'ended') this.#settle(this.#latest);
   }
 
@@ -186,7 +189,7 @@ export class ContainerKeeper {
       this.#isLoaded = false;
       return this.#load();
     }
-    this.#latest = latest;
+    this.#latest = latest ?? this.#lost;
     const before = attempts.at(-2);
     this.#previous = before === undefined ? undefined : await runs.read(this.keyOf(before), true);
     if (latest?.state === 'ended') this.#settle(latest);

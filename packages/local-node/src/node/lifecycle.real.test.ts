@@ -68,7 +68,10 @@ test('a pod that is to run once succeeds or fails, and is not run again', async 
   const scene = await NodeScene.open(t);
   const first = await scene.start({ backoff: quick });
   const counter = join(scene.folder, 'runs');
-  await scene.create('good', { restartPolicy: 'Never', containers: [{ name: 'main', command: sh(`echo x >>${counter}`) }] });
+  await scene.create('good', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', command: sh(`echo x >>${counter}`) }],
+  });
   await scene.create('bad', { restartPolicy: 'Never', containers: [{ name: 'main', command: sh('exit 4') }] });
   // Fails twice, then succeeds.
   const again = `echo x >>${counter}.again; [ $(wc -l <${counter}.again) -ge 3 ]`;
@@ -178,13 +181,17 @@ test('an image that nobody knows is said so', async (t) => {
 test('a program that is not there ends with 127 and says so in its log', async (t) => {
   const scene = await NodeScene.open(t);
   const { node } = await scene.start();
-  await scene.create('missing', { restartPolicy: 'Never', containers: [{ name: 'main', command: ['no-such-program'] }] });
+  await scene.create('missing', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', command: ['no-such-program'] }],
+  });
   const pod = await scene.until('missing', ({ status }) => status?.phase === 'Failed', 'it fails');
   // 126 where a folder of PATH may not be looked into.
   assert.match(String(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode), /^12[67]$/);
   let text = '';
   const { signal } = new AbortController();
-  for await (const chunk of node.logs({ namespace: 'default', pod: 'missing' }, { signal })) text += Buffer.from(chunk).toString();
+  for await (const chunk of node.logs({ namespace: 'default', pod: 'missing' }, { signal }))
+    text += Buffer.from(chunk).toString();
   assert.match(text, /no-such-program/);
 });
 
@@ -207,13 +214,18 @@ test('logs: the end of them, as they come, and those of the run before', async (
   const following = read(false, { follow: true });
   await writeFile(flag, '');
   assert.equal(await following, 'one\ntwo\nthree\n');
-  await eventually(async () => (await read(true, {}).catch(() => '')) === 'one\ntwo\nthree\n', 'the first run is the earlier one');
+  await eventually(
+    async () => (await read(true, {}).catch(() => '')) === 'one\ntwo\nthree\n',
+    'the first run is the earlier one',
+  );
 });
 
 test('commands run in the environment of the container', async (t) => {
   const scene = await NodeScene.open(t);
   const { node } = await scene.start();
-  await scene.create('open', { containers: [{ name: 'main', command: sh(forever), env: [{ name: 'WORD', value: 'hello' }] }] });
+  await scene.create('open', {
+    containers: [{ name: 'main', command: sh(forever), env: [{ name: 'WORD', value: 'hello' }] }],
+  });
   const pod = await scene.ready('open');
   const { signal } = new AbortController();
   const at = { namespace: 'default', pod: 'open' };

@@ -9,7 +9,9 @@ test('a pod becomes a process with an address of its own, and goes gracefully', 
   const scene = await NodeScene.open(t);
   await scene.start();
   await scene.create('one', {
-    containers: [{ name: 'main', command: ['sh', '-c', 'trap "exit 0" TERM; echo up $POD_IP; while :; do sleep 0.05; done'] }],
+    containers: [
+      { name: 'main', command: ['sh', '-c', 'trap "exit 0" TERM; echo up $POD_IP; while :; do sleep 0.05; done'] },
+    ],
   });
   const pod = await scene.ready('one');
   assert.equal(pod.status?.phase, 'Running');

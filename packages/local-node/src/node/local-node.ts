@@ -5,7 +5,14 @@
 import { join } from 'node:path';
 import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
 import { type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
-import { Controller, type Log, type Mapping, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import {
+  Controller,
+  type Log,
+  type Mapping,
+  type Parts,
+  type Reconcile,
+  type Reflection,
+} from '@reeve/runtime/manager';
 import { type Driver, type DriverName } from '../driver/driver.ts';
 import type { Host, RunResult } from '../host/host.ts';
 import type { Images } from '../image/images.ts';
@@ -26,7 +33,7 @@ import type { NodeFacts } from './facts.ts';
 import { type LogOptions, readLog } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
-import { readRecord } from './record.ts';
+import { readRecord, recordOf } from './record.ts';
 import { NodeRounds } from './rounds.ts';
 import { sourcesOf } from './sources.ts';
 import { type Uses, usesClaim, usesConfigMap, usesSecret } from './uses.ts';
@@ -71,9 +78,7 @@ export class LocalNode extends Controller<Pod> {
   readonly #keepers = new Map<string, PodKeeper>();
   #wake: (key: string) => void = () => undefined;
   #wakeAt: (key: string, time: number) => void = () => undefined;
-  #reflections:
-    | { readonly configMaps: Reflection<ConfigMap>; readonly secrets: Reflection<Secret> }
-    | undefined;
+  #reflections: { readonly configMaps: Reflection<ConfigMap>; readonly secrets: Reflection<Secret> } | undefined;
 
   /** Takes over what is in the folder. */
   static async open(ports: NodePorts, options: LocalNodeOptions): Promise<LocalNode> {
@@ -234,7 +239,7 @@ export class LocalNode extends Controller<Pod> {
     let keeper = this.#keepers.get(uid);
     if (!keeper) {
       if (isTerminal(pod)) return this.#forgotten(work);
-      keeper = new PodKeeper(this.#environment, { pod, since: work.now(), isPrepared: false });
+      keeper = new PodKeeper(this.#environment, recordOf(pod, work.now()));
       await keeper.save();
       this.#keepers.set(uid, keeper);
     }
@@ -341,10 +346,12 @@ export class LocalNode extends Controller<Pod> {
 function driverOf(drivers: readonly Driver[], name: string): Driver {
   const driver = drivers.find((one) => one.name === name);
   if (driver) return driver;
-  throw new ReeveError('NODE_DRIVER', `a container was begun with the driver ${name}, which does not work here any more`);
+  throw new ReeveError(
+    'NODE_DRIVER',
+    `a container was begun with the driver ${name}, which does not work here any more`,
+  );
 }
 
 function noSuch(message: string): ReeveError {
   return new ReeveError('NODE_NO_SUCH', message);
 }
-

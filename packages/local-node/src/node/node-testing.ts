@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { AccessControl, ApiServer, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
+import { AccessControl, ApiServer, listen, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
 import { KubeClient, type Stored, type Transport } from '@reeve/kube';
 import { systemPorts } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -18,6 +18,9 @@ import { COOKIE } from '../shim/runs.ts';
 import { AddressPool } from './addresses.ts';
 import type { NodeFacts } from './facts.ts';
 import { LocalNode, type LocalNodeOptions } from './local-node.ts';
+
+/** Of whoever may do everything on the scene's server. */
+export const TOKEN = 'token-of-root';
 
 export const PATIENCE_MS = 20_000;
 const POLL_MS = 10;
@@ -46,9 +49,13 @@ export class NodeScene {
   readonly folder: string;
   readonly host = systemHost(process.env.PATH);
   readonly lines: string[] = [];
-  #running = new Set<RunningNode>();
+  readonly #server: ApiServer;
+  readonly #running = new Set<RunningNode>();
+  readonly #endings: (() => Promise<unknown>)[] = [];
 
-  private constructor(transport: Transport, folder: string) {
+  private constructor(server: ApiServer, folder: string) {
+    const transport = server.transport();
+    this.#server = server;
     this.transport = transport;
     this.folder = folder;
     this.client = new KubeClient({ ...systemPorts, transport });
@@ -58,9 +65,10 @@ export class NodeScene {
     const { clock, random } = systemPorts;
     const folder = await mkdtemp(join(tmpdir(), 'reeve-node-'));
     const store = await Store.open({ journal: memoryJournal(), clock });
-    const access = new AccessControl({ store, clock, random, keys: [newKey()] });
+    const root = { token: TOKEN, user: { name: 'root', groups: ['system:masters'] } };
+    const access = new AccessControl({ store, clock, random, keys: [newKey()], tokens: [root] });
     const server = await ApiServer.open({ store, clock, random, access });
-    const scene = new NodeScene(server.transport(), folder);
+    const scene = new NodeScene(server, folder);
     t.after(async () => {
       await scene.#close();
       server.close();
@@ -147,7 +155,9 @@ export class NodeScene {
         return last && is(last) ? last : undefined;
       }, what);
     } catch (error) {
-      throw new Error(`${what}\n${JSON.stringify(last?.status, undefined, 1)}\n${this.lines.join('\n')}`, { cause: error });
+      throw new Error(`${what}\n${JSON.stringify(last?.status, undefined, 1)}\n${this.lines.join('\n')}`, {
+        cause: error,
+      });
     }
   }
 
@@ -164,11 +174,26 @@ export class NodeScene {
     const { processes } = this.host;
     return processes
       .all()
-      .filter(({ pid, isZombie }) => !isZombie && processes.environment(pid)?.[COOKIE]?.startsWith(this.folder) === true)
+      .filter(
+        ({ pid, isZombie }) => !isZombie && processes.environment(pid)?.[COOKIE]?.startsWith(this.folder) === true,
+      )
       .map(({ pid }) => pid);
   }
 
+  /** For nodes in processes of their own. */
+  async serve(): Promise<URL> {
+    const listener = await listen({ handle: (request) => this.#server.handle(request) });
+    this.#endings.push(() => listener.close());
+    return listener.url;
+  }
+
+  /** Done when the test is over, before processes are looked for. */
+  atEnd(ending: () => Promise<unknown>): void {
+    this.#endings.push(ending);
+  }
+
   async #close(): Promise<void> {
+    for (const ending of this.#endings.reverse()) await ending();
     for (const one of this.#running) await one.stop();
     await eventually(() => {
       for (const pid of this.processes()) {

@@ -26,6 +26,8 @@ export interface PodTurn {
 const IMAGE_RETRY_MS = 10_000;
 const IMAGE_RETRY_MOST_MS = 300_000;
 const CONFIG_RETRY_MS = 2_000;
+const COMING_MS = 1_000;
+const LAUNCH_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
 
@@ -240,6 +242,10 @@ export class PodKeeper {
       turn.events.warning('Failed', event, 'Starting');
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
+    if (!isResolved(image) && image.isComing) {
+      keeper.obstacle = { reason: 'ContainerCreating', message: image.message, retryAt: clock.now() + COMING_MS };
+      return;
+    }
     if (!isResolved(image)) {
       const waitMs = Math.min(IMAGE_RETRY_MOST_MS, (keeper.obstacle?.waitMs ?? IMAGE_RETRY_MS / 2) * 2);
       const reason = keeper.obstacle?.waitMs === undefined ? 'ErrImagePull' : 'ImagePullBackOff';
@@ -258,13 +264,22 @@ export class PodKeeper {
       const boxed = await driver.wrap(box);
       this.#begun.add(name);
       await keeper.start(attempt, { ...boxed, driver: driver.name, isBoxed: driver.hasMounts, delayMs });
+      turn.events.normal('Started', `Started container ${name}`, 'Starting');
     } catch (error) {
-      if (!(error instanceof ConfigProblem) && !(error instanceof VolumeProblem)) throw error;
-      const reason = error instanceof ConfigProblem ? error.reason : 'CreateContainerConfigError';
-      const obstacle = { reason, message: error.message, retryAt: clock.now() + CONFIG_RETRY_MS };
-      return refuse(obstacle, `Error: ${error.message}`);
+      const { message } = error as Error;
+      const retryAt = clock.now() + CONFIG_RETRY_MS;
+      if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
+        return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
+      }
+      // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
+      const launch = {
+        reason: 'RunContainerError',
+        message,
+        waitMs: LAUNCH_RETRY_MS,
+        retryAt: clock.now() + LAUNCH_RETRY_MS,
+      };
+      refuse(launch, `Error: ${message}`);
     }
-    turn.events.normal('Started', `Started container ${name}`, 'Starting');
   }
 
   async #stop(name: string, graceMs: number, why: string, { events }: PodTurn): Promise<boolean> {
@@ -310,12 +325,17 @@ export class PodKeeper {
 
   #containerKeeper(name: string): ContainerKeeper {
     const { clock, host, runs } = this.#node;
-    return new ContainerKeeper(this.uid, name, {
-      clock,
-      host,
-      runs,
-      driverOf: (driver) => this.#node.driverOf(driver),
-      wake: () => this.#node.wake(this.key),
-    });
+    return new ContainerKeeper(
+      this.uid,
+      name,
+      {
+        clock,
+        host,
+        runs,
+        driverOf: (driver) => this.#node.driverOf(driver),
+        wake: () => this.#node.wake(this.key),
+      },
+      this.#record.lost?.[name],
+    );
   }
 }

@@ -23,7 +23,7 @@ export interface RoundsOptions {
 
 const LOOK_MS = 1_000;
 const WILDCARDS_MS = 2_000;
-const LOGS_MS = 10_000;
+const LOGS_MS = 2_000;
 const ORPHANS_MS = 60_000;
 const REGISTER_MS = 300_000;
 /** After a failure: the server may be there again soon. */

@@ -71,6 +71,9 @@ function readiness(pod: StoredPod, containers: Judgement): Judgement {
     return pod.status?.conditions?.find(({ type }) => type === conditionType)?.status !== 'True';
   });
   if (open.length === 0) return YES;
-  const list = open.map(({ conditionType }) => `corresponding condition of pod readiness gate "${conditionType}" does not exist or is not True.`);
+  const list = open.map(
+    ({ conditionType }) =>
+      `corresponding condition of pod readiness gate "${conditionType}" does not exist or is not True.`,
+  );
   return { status: 'False', reason: 'ReadinessGatesNotReady', message: list.join('\n') };
 }

@@ -201,8 +201,18 @@ test('a container that is not well is asked to end, and killed after its time', 
   const pod = podOf({ terminationGracePeriodSeconds: 7 });
   const asked = running({ stop: { at: at(1), graceMs: 7 * SECOND, why: 'probe' } });
   check([
-    { what: 'liveness', pod, view: viewWith({ main: { latest: running(), liveness: 'failure' } }), does: ['stop main 7s'] },
-    { what: 'startup', pod, view: viewWith({ main: { latest: running(), startup: 'failure' } }), does: ['stop main 7s'] },
+    {
+      what: 'liveness',
+      pod,
+      view: viewWith({ main: { latest: running(), liveness: 'failure' } }),
+      does: ['stop main 7s'],
+    },
+    {
+      what: 'startup',
+      pod,
+      view: viewWith({ main: { latest: running(), startup: 'failure' } }),
+      does: ['stop main 7s'],
+    },
     { what: 'hook', pod, view: viewWith({ main: { latest: running(), postStart: 'failed' } }), does: ['stop main 7s'] },
     {
       what: 'offence',
@@ -210,14 +220,25 @@ test('a container that is not well is asked to end, and killed after its time', 
       view: viewWith({ main: { latest: running(), offence: { reason: 'WildcardListener', message: '' } } }),
       does: ['stop main 7s'],
     },
-    { what: 'not ready is no reason', pod, view: viewWith({ main: { latest: running(), readiness: 'failure' } }), does: [] },
+    {
+      what: 'not ready is no reason',
+      pod,
+      view: viewWith({ main: { latest: running(), readiness: 'failure' } }),
+      does: [],
+    },
     {
       what: 'the probe’s own time',
       pod: podOf({ containers: [{ ...main, livenessProbe: { terminationGracePeriodSeconds: 2 } }] }),
       view: viewWith({ main: { latest: running(), liveness: 'failure' } }),
       does: ['stop main 2s'],
     },
-    { what: 'asked by whoever was here before', pod, view: viewWith({ main: { latest: asked } }), does: ['stop main 6s'], wakeAt: at(8) },
+    {
+      what: 'asked by whoever was here before',
+      pod,
+      view: viewWith({ main: { latest: asked } }),
+      does: ['stop main 6s'],
+      wakeAt: at(8),
+    },
     { what: 'time is up', pod, view: viewWith({ main: { latest: asked } }), now: at(8), does: ['kill main'] },
   ]);
 });
@@ -278,7 +299,13 @@ test('a pod has the time that its deadline gives it', () => {
   check([
     { what: 'before', pod, view: viewWith(up), does: [], wakeAt: at(60) },
     { what: 'then', pod, view: viewWith(up), now: at(60), does: ['record deadline 10s', 'stop main 10s'] },
-    { what: 'no restart after it', pod, view: viewWith({ main: { latest: ended(143) } }, { stop }), now: at(61), does: [] },
+    {
+      what: 'no restart after it',
+      pod,
+      view: viewWith({ main: { latest: ended(143) } }, { stop }),
+      now: at(61),
+      does: [],
+    },
     {
       what: 'and when it is deleted then',
       pod: { ...pod, metadata: { ...pod.metadata, ...deleted } },

@@ -18,7 +18,13 @@ const sources = {
 
 function env(container: Omit<Container, 'name'>, given: Readonly<Record<string, string>> = {}) {
   const metadata = { labels: { app: 'x' }, annotations: { 'a.b/c': 'd' } };
-  return environmentOf({ pod: podOf({}, { metadata }), container: { name: 'main', ...container }, sources, around, given });
+  return environmentOf({
+    pod: podOf({}, { metadata }),
+    container: { name: 'main', ...container },
+    sources,
+    around,
+    given,
+  });
 }
 
 test('references are expanded, escaped ones and unknown ones are not', () => {

@@ -10,9 +10,7 @@ export interface ReadSources {
 }
 
 /** The pod asks for something that is not there. It may come: the container waits. */
-export class ConfigProblem extends Error {
-  readonly reason = 'CreateContainerConfigError';
-}
+export class ConfigProblem extends Error {}
 
 export interface EnvironmentInput {
   readonly pod: StoredPod;
@@ -67,7 +65,8 @@ function valueOf({ pod, container, sources, around }: EnvironmentInput, from: Va
     if (value === undefined) throw new ConfigProblem(`resource ${resourceFieldRef.resource} is not known`);
     return value;
   }
-  if (configMapKeyRef) return keyOf('ConfigMap', configMapKeyRef, dataOf('configmap', configMapKeyRef, sources.configMaps));
+  if (configMapKeyRef)
+    return keyOf('ConfigMap', configMapKeyRef, dataOf('configmap', configMapKeyRef, sources.configMaps));
   if (secretKeyRef) return keyOf('Secret', secretKeyRef, dataOf('secret', secretKeyRef, sources.secrets));
   return undefined;
 }

@@ -6,7 +6,10 @@ import type { PodView, StoredPod } from './view.ts';
 export const T0 = Date.UTC(2026, 0, 1);
 export const SECOND = 1_000;
 
-export function podOf(spec: Partial<PodSpec> = {}, more: { metadata?: object; status?: Pod['status'] } = {}): StoredPod {
+export function podOf(
+  spec: Partial<PodSpec> = {},
+  more: { metadata?: object; status?: Pod['status'] } = {},
+): StoredPod {
   return {
     metadata: {
       name: 'p',

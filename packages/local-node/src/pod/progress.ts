@@ -7,7 +7,8 @@ type Policy = 'Always' | 'OnFailure' | 'Never';
 type ReadContainer = NonNullable<StoredPod['spec']>['containers'][number];
 export type PodContainer = ReadContainer | Container;
 
-export const isSidecar = ({ restartPolicy }: Pick<PodContainer, 'restartPolicy'>): boolean => restartPolicy === 'Always';
+export const isSidecar = ({ restartPolicy }: Pick<PodContainer, 'restartPolicy'>): boolean =>
+  restartPolicy === 'Always';
 
 export function policyOf({ spec }: StoredPod): Policy {
   return spec?.restartPolicy ?? 'Always';

@@ -8,7 +8,9 @@ import type { PodView, StoredPod } from './view.ts';
 const now = T0 + 2 * SECOND;
 
 function conditions({ conditions: all = [] }: PodStatus): Readonly<Record<string, string>> {
-  return Object.fromEntries(all.map(({ type, status, reason }) => [type, reason === undefined ? status : `${status} ${reason}`]));
+  return Object.fromEntries(
+    all.map(({ type, status, reason }) => [type, reason === undefined ? status : `${status} ${reason}`]),
+  );
 }
 
 function stateOf(status: PodStatus, index = 0): string {
@@ -24,17 +26,41 @@ test('phases', () => {
   const stop = { at: T0, why: 'deleted', graceMs: SECOND } as const;
   const rows: readonly (readonly [string, Partial<PodSpec>, PodView, string, string])[] = [
     ['new', {}, viewWith({}, { isPrepared: false }), 'Pending', 'waiting ContainerCreating'],
-    ['starting', {}, viewWith({ main: { latest: running({ state: 'starting' }) } }), 'Pending', 'waiting ContainerCreating'],
+    [
+      'starting',
+      {},
+      viewWith({ main: { latest: running({ state: 'starting' }) } }),
+      'Pending',
+      'waiting ContainerCreating',
+    ],
     ['running', {}, viewWith({ main: { latest: running() } }), 'Running', 'running'],
     ['initializing', init, viewWith({ i: { latest: running() } }), 'Pending', 'waiting PodInitializing'],
     ['init failed', { ...init, ...never }, viewWith({ i: { latest: ended(1) } }), 'Failed', 'waiting PodInitializing'],
-    ['init fails again and again', init, viewWith({ i: { latest: ended(1, { attempt: 1 }) } }), 'Pending', 'waiting PodInitializing'],
+    [
+      'init fails again and again',
+      init,
+      viewWith({ i: { latest: ended(1, { attempt: 1 }) } }),
+      'Pending',
+      'waiting PodInitializing',
+    ],
     ['crashing', {}, viewWith({ main: { latest: ended(1, { attempt: 2 }) } }), 'Running', 'waiting CrashLoopBackOff'],
     ['succeeded', never, viewWith({ main: { latest: ended(0) } }), 'Succeeded', 'terminated Completed 0'],
     ['failed', never, viewWith({ main: { latest: ended(3) } }), 'Failed', 'terminated Error 3'],
-    ['restarts on failure', { restartPolicy: 'OnFailure' }, viewWith({ main: { latest: ended(3, { attempt: 2 }) } }), 'Running', 'waiting CrashLoopBackOff'],
+    [
+      'restarts on failure',
+      { restartPolicy: 'OnFailure' },
+      viewWith({ main: { latest: ended(3, { attempt: 2 }) } }),
+      'Running',
+      'waiting CrashLoopBackOff',
+    ],
     ['ended by deletion', {}, viewWith({ main: { latest: ended(143) } }, { stop }), 'Failed', 'terminated Error 143'],
-    ['ended well by deletion', {}, viewWith({ main: { latest: ended(0) } }, { stop }), 'Succeeded', 'terminated Completed 0'],
+    [
+      'ended well by deletion',
+      {},
+      viewWith({ main: { latest: ended(0) } }, { stop }),
+      'Succeeded',
+      'terminated Completed 0',
+    ],
     ['still ending', {}, viewWith({ main: { latest: running() } }, { stop }), 'Running', 'running'],
     [
       'no image',
@@ -65,7 +91,11 @@ test('while sidecars run, a pod that is done is not over', () => {
 
 test('the deadline is the reason of the failure', () => {
   const stop = { at: T0, why: 'deadline', graceMs: SECOND } as const;
-  const status = statusOf(podOf({ activeDeadlineSeconds: 1 }), viewWith({ main: { latest: ended(143) } }, { stop }), now);
+  const status = statusOf(
+    podOf({ activeDeadlineSeconds: 1 }),
+    viewWith({ main: { latest: ended(143) } }, { stop }),
+    now,
+  );
   assert.deepEqual([status.phase, status.reason], ['Failed', 'DeadlineExceeded']);
 });
 
@@ -80,7 +110,9 @@ test('conditions say what is not there yet, and when that changed', () => {
   });
   const up = statusOf(podOf({}, { status: none }), viewWith({ main: { latest: running() } }), now + 5 * SECOND);
   assert.equal(conditions(up).Ready, 'True');
-  const times = Object.fromEntries((up.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]));
+  const times = Object.fromEntries(
+    (up.conditions ?? []).map(({ type, lastTransitionTime }) => [type, lastTransitionTime]),
+  );
   assert.equal(times.Ready, '2026-01-01T00:00:07Z');
   assert.equal(times.Initialized, '2026-01-01T00:00:02Z');
   const open = statusOf(podOf({ initContainers: [{ name: 'i' }] }), viewWith(), now);
@@ -111,5 +143,8 @@ test('how a run ended is the last state of the next one', () => {
   const waiting = viewWith({ main: { latest: ended(9, { attempt: 1 }), previous: ended(7) } });
   const [crashed] = statusOf(podOf(), waiting, now).containerStatuses ?? [];
   assert.equal(crashed?.lastState?.terminated?.exitCode, 9);
-  assert.match(crashed?.state?.waiting?.message ?? '', /^back-off 10s restarting failed container=main pod=p_default\(u\)$/);
+  assert.match(
+    crashed?.state?.waiting?.message ?? '',
+    /^back-off 10s restarting failed container=main pod=p_default\(u\)$/,
+  );
 });

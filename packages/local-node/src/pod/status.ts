@@ -77,7 +77,8 @@ function causeOf(pod: StoredPod, view: PodView, phase: Phase): Pick<PodStatus, '
     return { ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
   }
   const { obstacle } = view;
-  if (!view.isPrepared && obstacle?.reason === 'SandboxUnavailable') return { reason: obstacle.reason, message: obstacle.message };
+  if (!view.isPrepared && obstacle?.reason === 'SandboxUnavailable')
+    return { reason: obstacle.reason, message: obstacle.message };
   return {};
 }
 

@@ -28,7 +28,11 @@ test('so many results in a row settle a probe', () => {
 });
 
 /** Probes by command; what they answer is in `answers`. */
-function probes(container: Omit<Container, 'name'>, answers: Record<string, boolean>, known = { isStarted: false, isReady: false }) {
+function probes(
+  container: Omit<Container, 'name'>,
+  answers: Record<string, boolean>,
+  known = { isStarted: false, isReady: false },
+) {
   const clock = new VirtualClock();
   const asked: string[] = [];
   const unhealthy: string[] = [];
@@ -56,7 +60,11 @@ const by = (kind: string, more: Probe = {}): Probe => ({ exec: { command: [kind]
 
 test('readiness and liveness are asked after the startup probe has succeeded', async () => {
   const answers = { startup: false, readiness: true, liveness: true };
-  const container = { startupProbe: by('startup', { failureThreshold: 9 }), readinessProbe: by('readiness'), livenessProbe: by('liveness') };
+  const container = {
+    startupProbe: by('startup', { failureThreshold: 9 }),
+    readinessProbe: by('readiness'),
+    livenessProbe: by('liveness'),
+  };
   const { clock, run, asked } = probes(container, answers);
   await clock.advance(2_500);
   assert.deepEqual([...new Set(asked)], ['startup']);
@@ -74,7 +82,10 @@ test('readiness and liveness are asked after the startup probe has succeeded', a
 
 test('each verdict is told once, each no is told', async () => {
   const answers = { readiness: true };
-  const { clock, run, unhealthy, changes } = probes({ readinessProbe: by('readiness', { failureThreshold: 2 }) }, answers);
+  const { clock, run, unhealthy, changes } = probes(
+    { readinessProbe: by('readiness', { failureThreshold: 2 }) },
+    answers,
+  );
   await clock.advance(2_500);
   assert.equal(changes(), 1);
   answers.readiness = false;

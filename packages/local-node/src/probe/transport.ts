@@ -61,7 +61,13 @@ async function byHttp(get: NonNullable<PodAction['httpGet']>, target: Target, si
   const path = get.path === undefined || get.path === '' ? '/' : get.path;
   const headers: Record<string, string> = { 'user-agent': 'kube-probe/reeve', accept: '*/*', connection: 'close' };
   for (const { name, value } of get.httpHeaders ?? []) headers[name.toLowerCase()] = value;
-  const options = { host, port: portOf(get.port, target), path: path.startsWith('/') ? path : `/${path}`, headers, signal };
+  const options = {
+    host,
+    port: portOf(get.port, target),
+    path: path.startsWith('/') ? path : `/${path}`,
+    headers,
+    signal,
+  };
   const status = await new Promise<number>((resolve, reject) => {
     // A probe asks whether it answers, not whether its certificate is good.
     const asked =

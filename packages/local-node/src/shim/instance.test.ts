@@ -8,7 +8,11 @@ const stat = (pid: number, start: number, name = 'sh') =>
 
 test('a line about a process is read whatever its name is', () => {
   for (const name of ['sh', 'a b', 'x) S 1 (y', '((']) {
-    assert.deepEqual(parseStat(stat(7, 99, name)), { pid: 7, parent: 1, session: 7, startTime: '99', isZombie: false }, name);
+    assert.deepEqual(
+      parseStat(stat(7, 99, name)),
+      { pid: 7, parent: 1, session: 7, startTime: '99', isZombie: false },
+      name,
+    );
   }
   assert.equal(parseStat(stat(7, 99).replace(') S', ') Z'))?.isZombie, true);
   assert.equal(parseStat('nonsense'), undefined);

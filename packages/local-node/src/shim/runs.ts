@@ -23,6 +23,8 @@ export interface Begin {
   readonly delayMs: number;
 }
 
+const MOST_PASSES = 3;
+
 /** A claimed run without an identity is looked for among all processes, but not before its shim had time to say who it is. */
 const SHY_MS = 1_000;
 
@@ -171,9 +173,12 @@ export class Runs {
 
   /** Ends everything of a run at once. True if there was nothing to end. */
   kill(key: RunKey, instance: Pick<Instance, 'main' | 'shim'>): boolean {
-    const rows = this.processesOf(key, instance);
-    for (const row of rows) this.#host.processes.signal(row, 'SIGKILL');
-    return rows.length === 0;
+    // More than once: whoever forks without end must not win.
+    for (let pass = 0; ; pass++) {
+      const rows = this.processesOf(key, instance);
+      for (const row of rows) this.#host.processes.signal(row, 'SIGKILL');
+      if (rows.length === 0 || pass === MOST_PASSES) return pass === 0;
+    }
   }
 
   /** Processes of pods of this node that nobody knows any more, with their shims. */

@@ -98,7 +98,8 @@ export class PodVolumes {
     } else if (hostPath) {
       this.#paths.set(name, await this.#hostPath(name, hostPath));
     } else if (persistentVolumeClaim) {
-      if (!this.#paths.has(name)) this.#paths.set(name, await claimed(files, name, persistentVolumeClaim.claimName, turn));
+      if (!this.#paths.has(name))
+        this.#paths.set(name, await claimed(files, name, persistentVolumeClaim.claimName, turn));
     } else {
       await this.#fromObjects(volume, own, turn);
     }
@@ -128,9 +129,13 @@ export class PodVolumes {
     if (real === undefined) throw new VolumeProblem(name, `hostPath "${path}" does not exist`);
     await this.#allowed(name, path, real, hostPathRoots);
     const kind = await files.kindOf(real);
-    const wanted = type === 'Directory' || type === 'DirectoryOrCreate' ? 'folder' : type === 'File' ? 'file' : undefined;
+    const wanted =
+      type === 'Directory' || type === 'DirectoryOrCreate' ? 'folder' : type === 'File' ? 'file' : undefined;
     if (wanted !== undefined && kind !== wanted) {
-      throw new VolumeProblem(name, `hostPath type check failed: ${path} is not a ${wanted === 'file' ? 'file' : 'directory'}`);
+      throw new VolumeProblem(
+        name,
+        `hostPath type check failed: ${path} is not a ${wanted === 'file' ? 'file' : 'directory'}`,
+      );
     }
     return real;
   }

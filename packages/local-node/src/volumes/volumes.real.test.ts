@@ -16,7 +16,11 @@ const marked = { annotations: { 'reeve.dev/relocatable': 'true' } };
 /** A pod with these volumes, and where they are on this machine. */
 async function withVolumes(scene: NodeScene, name: string, volumes: PodSpec['volumes'], more: Partial<PodSpec> = {}) {
   const volumeMounts = (volumes ?? []).map((volume) => ({ name: volume.name, mountPath: `/reeve/${volume.name}` }));
-  const pod = await scene.create(name, { volumes: volumes ?? [], containers: [{ name: 'main', command, volumeMounts }], ...more }, marked);
+  const pod = await scene.create(
+    name,
+    { volumes: volumes ?? [], containers: [{ name: 'main', command, volumeMounts }], ...more },
+    marked,
+  );
   return (volume: string, ...path: readonly string[]) =>
     join(scene.folder, 'here', 'pods', pod.metadata.uid, 'volumes', volume, ...path);
 }
@@ -41,7 +45,10 @@ test('config maps and secrets are files, swapped as a whole when they change', a
   assert.equal((await stat(pathOf('some', 'deep', 'x'))).mode & 0o777, 0o400);
   assert.equal(await readFile(pathOf('secret', 'word'), 'utf8'), 'hello');
   assert.equal((await stat(pathOf('secret', 'word'))).mode & 0o007, 0, 'not for everybody');
-  assert.deepEqual((await readdir(pathOf('none'))).filter((name) => !name.startsWith('..')), []);
+  assert.deepEqual(
+    (await readdir(pathOf('none'))).filter((name) => !name.startsWith('..')),
+    [],
+  );
   await maps.patch('c', { type: 'merge', value: { data: { a: '3', b: null, d: '4' } } });
   await eventually(async () => (await readFile(pathOf('conf', 'a'), 'utf8')) === '3', 'the change is visible');
   assert.deepEqual((await readdir(pathOf('conf'))).filter((name) => !name.startsWith('..')).sort(), ['a', 'd', 'raw']);
@@ -72,7 +79,12 @@ test('a token of the service account, for this pod only, readable by its owner o
   const pathOf = await withVolumes(
     scene,
     'robot',
-    [{ name: 'token', projected: { sources: [{ serviceAccountToken: { path: 't', audience: 'vault', expirationSeconds: 600 } }] } }],
+    [
+      {
+        name: 'token',
+        projected: { sources: [{ serviceAccountToken: { path: 't', audience: 'vault', expirationSeconds: 600 } }] },
+      },
+    ],
     { serviceAccountName: 'robot' },
   );
   const pod = await scene.ready('robot');
@@ -85,7 +97,8 @@ test('a token of the service account, for this pod only, readable by its owner o
   assert.deepEqual(claims.aud, ['vault']);
   assert.equal(claims['kubernetes.io'].pod.uid, pod.metadata.uid);
   const { signal } = new AbortController();
-  const look = 'cat $REEVE_SERVICE_ACCOUNT/namespace; [ -s $REEVE_SERVICE_ACCOUNT/token ] && echo; echo $KUBERNETES_SERVICE_PORT';
+  const look =
+    'cat $REEVE_SERVICE_ACCOUNT/namespace; [ -s $REEVE_SERVICE_ACCOUNT/token ] && echo; echo $KUBERNETES_SERVICE_PORT';
   const seen = await node.exec({ namespace: 'default', pod: 'robot' }, ['sh', '-c', look], { signal });
   assert.equal(seen.stdout, 'default\n6443\n');
 });
@@ -156,14 +169,22 @@ test('sub-paths stay within their volume', async (t) => {
   const open = join(scene.folder, 'open');
   const sub = (subPath: string) => [{ name: 'v', mountPath: '/reeve/v', subPath }];
   const volumes = [{ name: 'v', emptyDir: {} }];
-  const init = [{ name: 'i', command: ['ln', '-s', open, '/reeve/v/link'], volumeMounts: [{ name: 'v', mountPath: '/reeve/v' }] }];
+  const init = [
+    { name: 'i', command: ['ln', '-s', open, '/reeve/v/link'], volumeMounts: [{ name: 'v', mountPath: '/reeve/v' }] },
+  ];
   await mkdir(open);
   await scene.create('inside', { volumes, containers: [{ name: 'main', command, volumeMounts: sub('a/b') }] }, marked);
   await scene.ready('inside');
   const { signal } = new AbortController();
-  const where = await node.exec({ namespace: 'default', pod: 'inside' }, ['sh', '-c', 'cd /reeve/v && pwd'], { signal });
+  const where = await node.exec({ namespace: 'default', pod: 'inside' }, ['sh', '-c', 'cd /reeve/v && pwd'], {
+    signal,
+  });
   assert.match(where.stdout, /volumes\/v\/a\/b\n$/);
-  await scene.create('outside', { volumes, initContainers: init, containers: [{ name: 'main', command, volumeMounts: sub('link/x') }] }, marked);
+  await scene.create(
+    'outside',
+    { volumes, initContainers: init, containers: [{ name: 'main', command, volumeMounts: sub('link/x') }] },
+    marked,
+  );
   const pod = await scene.until(
     'outside',
     ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerConfigError',
@@ -191,8 +212,12 @@ test('the environment comes from objects, and a missing one is waited for', asyn
     ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CreateContainerConfigError',
     'it waits',
   );
-  await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'late' }, data: { WORD: 'hi', COUNT: '3' } });
+  await scene.client
+    .resource(configMaps, 'default')
+    .create({ metadata: { name: 'late' }, data: { WORD: 'hi', COUNT: '3' } });
   const pod = await scene.ready('env');
-  await eventually(async () => (await scene.logOf(node, 'env')) === `hi 3 here ${pod.status?.podIP}\n`, 'it was told all');
+  await eventually(
+    async () => (await scene.logOf(node, 'env')) === `hi 3 here ${pod.status?.podIP}\n`,
+    'it was told all',
+  );
 });
-
