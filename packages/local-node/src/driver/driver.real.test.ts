@@ -7,6 +7,7 @@ import { before, after, test } from 'node:test';
 import { systemPorts } from '@reeve/runtime';
 import { systemHost } from '../host/system-host.ts';
 import { configMaps } from '../kinds/config-map.ts';
+import { serviceEndpoints } from '../node/names.ts';
 import { eventually, NodeScene } from '../node/node-testing.ts';
 import { detectDrivers } from './detect.ts';
 import { plainDriver } from './plain.ts';
@@ -64,6 +65,17 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
     assert.match(log, /^hellokept\n1\nproc\n/);
     const inside = await node.exec(at, sh('cat /data/x; exit 4'), { signal });
     assert.deepEqual([inside.code, inside.stdout], [4, 'kept\n'], inside.stderr);
+    await scene.client.resource(serviceEndpoints, 'default').create({
+      metadata: { name: 'web-1', labels: { 'kubernetes.io/service-name': 'web' } },
+      ...({ addressType: 'IPv4', endpoints: [{ addresses: ['127.9.9.9'] }] } as object),
+    });
+    await eventually(
+      async () =>
+        (await node.exec(at, ['getent', 'hosts', 'web.default.svc.cluster.local'], { signal })).stdout.startsWith(
+          '127.9.9.9',
+        ),
+      'names of services are known',
+    );
     const hosts = await readFile('/etc/hosts', 'utf8');
     assert.ok(!hosts.includes('boxed-name'), 'the machine’s own file is as it was');
     await scene.delete('boxed');

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
-import { type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
+import { asReeveError, type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
 import {
   Controller,
   type Log,
@@ -32,6 +32,7 @@ import { execIn } from './exec.ts';
 import type { NodeFacts } from './facts.ts';
 import { type LogOptions, readLog } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
+import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord, recordOf } from './record.ts';
 import { NodeRounds } from './rounds.ts';
@@ -80,6 +81,9 @@ export class LocalNode extends Controller<Pod> {
   #wakeAt: (key: string, time: number) => void = () => undefined;
   #reflections: { readonly configMaps: Reflection<ConfigMap>; readonly secrets: Reflection<Secret> } | undefined;
 
+  #endpoints: Reflection<ServiceEndpoints> | undefined;
+  #areNamesOld = false;
+
   /** Takes over what is in the folder. */
   static async open(ports: NodePorts, options: LocalNodeOptions): Promise<LocalNode> {
     const runs = await Runs.open(ports.host, options.folder, () => ports.clock.now());
@@ -105,6 +109,7 @@ export class LocalNode extends Controller<Pod> {
       images: options.images,
       addresses: options.addresses,
       facts,
+      names: (namespace) => nameLines([...(this.#endpoints?.cache.values() ?? [])], namespace),
       wake: (key) => this.#wake(key),
     };
   }
@@ -130,6 +135,8 @@ export class LocalNode extends Controller<Pod> {
       configMaps: parts.wake(configMaps, own, users(usesConfigMap), { unscoped: true }),
       secrets: parts.wake(secrets, own, users(usesSecret), { unscoped: true }),
     };
+    const endpoints = parts.wake(serviceEndpoints, own, () => this.#renamed(), { unscoped: true });
+    this.#endpoints = endpoints;
     parts.wake(volumeClaims, own, users(usesClaim), { unscoped: true });
     parts.work({
       of: own,
@@ -149,6 +156,7 @@ export class LocalNode extends Controller<Pod> {
         facts,
         driver: this.driver,
         runs: this.#runs,
+        renewNames: () => this.#renewNames(),
         keepers: () => [...this.#keepers.values()],
         wake: (key) => this.#wake(key),
         mostLogBytes: this.#options.mostLogBytes ?? 10 << 20,
@@ -202,6 +210,18 @@ export class LocalNode extends Controller<Pod> {
     return found.map(({ key }) => key);
   }
 
+  #renamed(): readonly string[] {
+    this.#areNamesOld = true;
+    return [];
+  }
+
+  /** Many changes at once are written once. */
+  async #renewNames(): Promise<void> {
+    if (!this.#areNamesOld || !this.#environment.driver.hasMounts) return;
+    this.#areNamesOld = false;
+    for (const keeper of this.#keepers.values()) await keeper.renewHosts();
+  }
+
   #find({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodKeeper {
     const found = [...this.#keepers.values()].filter(({ key }) => key === `${namespace}/${pod}`);
     const keeper = found.at(-1);
@@ -245,7 +265,11 @@ export class LocalNode extends Controller<Pod> {
     }
     await keeper.follow(pod);
     const turn = { ...this.#turnOf(pod, work.signal), events: work.events };
-    const decision = await this.#advance(keeper, turn, false);
+    const decision = await this.#advance(keeper, turn, false).catch((error: unknown) => {
+      // A full disk, a server that is away: it is tried again, and whoever looks at the pod should know why it does not go on.
+      work.events.warning('FailedSync', `error syncing pod, retrying: ${asReeveError(error).message}`, 'Syncing');
+      throw error;
+    });
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
     if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
     await this.#removeObject(pod, work.signal);

@@ -11,7 +11,7 @@ import { type Sources, VolumeProblem } from '../volumes/sources.ts';
 import { boxOf } from './box.ts';
 import { ContainerKeeper } from './container-keeper.ts';
 import { hookOf, probesOf } from './hooks.ts';
-import { hostsMount, hostsText } from './hosts.ts';
+import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { type PodRecord, writeRecord } from './record.ts';
 import { accountVolume, withAccountMount } from './service-account-volume.ts';
@@ -159,6 +159,14 @@ export class PodKeeper {
     }
   }
 
+  /** Names of others have changed. In place: containers have the file itself. */
+  async renewHosts(): Promise<void> {
+    if (!this.#record.isPrepared) return;
+    const text = this.#hostsText();
+    const { files } = this.#node.host;
+    if ((await files.read(hostsPath(this.folder))) !== text) await files.rewrite(hostsPath(this.folder), text);
+  }
+
   /** Where the container's mounts lie on this machine. */
   async mountsOf(container: string, env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
     return this.#volumes.mountsOf(this.#containerOf(container), env);
@@ -191,7 +199,7 @@ export class PodKeeper {
         await this.save();
       }
       await this.#updateVolumes(turn);
-      await host.files.write(join(this.folder, 'hosts'), hostsText(this.pod, this.address ?? ''), 0o644);
+      await host.files.write(hostsPath(this.folder), this.#hostsText(), 0o644);
     } catch (error) {
       if (!(error instanceof VolumeProblem) && !(error instanceof SandboxProblem)) throw error;
       const isSandbox = error instanceof SandboxProblem;
@@ -294,6 +302,10 @@ export class PodKeeper {
         : `Stopping container ${name}`;
     events.normal('Killing', note, 'Killing');
     return true;
+  }
+
+  #hostsText(): string {
+    return hostsText(this.pod, this.address ?? '', this.#node.names(this.pod.metadata.namespace ?? ''));
   }
 
   #failedProbe(name: string): string {
