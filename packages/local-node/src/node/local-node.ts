@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
 import { asReeveError, type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
 import {
+  type Api,
   Controller,
   type Log,
   type Mapping,
@@ -272,19 +273,19 @@ export class LocalNode extends Controller<Pod> {
     });
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
     if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
-    await this.#removeObject(pod, work.signal);
+    await this.#removeObject(work.api, pod, work.signal);
     await this.#remove(keeper);
     return undefined;
   }
 
   /** It ended, and this node knows nothing more of it. */
-  async #forgotten({ object, signal }: Reconcile<Pod>): Promise<undefined> {
-    if (object.metadata.deletionTimestamp !== undefined) await this.#removeObject(object, signal);
+  async #forgotten({ object, api, signal }: Reconcile<Pod>): Promise<undefined> {
+    if (object.metadata.deletionTimestamp !== undefined) await this.#removeObject(api, object, signal);
     return undefined;
   }
 
-  async #removeObject({ metadata }: StoredPod, signal: AbortSignal): Promise<void> {
-    const api = this.#client.resource(pods, metadata.namespace);
+  async #removeObject(client: Api, { metadata }: StoredPod, signal: AbortSignal): Promise<void> {
+    const api = client.resource(pods, metadata.namespace);
     try {
       await api.delete(metadata.name, { uid: metadata.uid, gracePeriodSeconds: 0, signal });
     } catch (error) {

@@ -4,7 +4,7 @@ import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
-import { initsOf, mainsOf, type PodContainer } from '../pod/progress.ts';
+import { CHANGED, initsOf, mainsOf, type PodContainer } from '../pod/progress.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
 import { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type Sources, VolumeProblem } from '../volumes/sources.ts';
@@ -271,7 +271,13 @@ export class PodKeeper {
       const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more, up });
       const boxed = await driver.wrap(box);
       this.#begun.add(name);
-      await keeper.start(attempt, { ...boxed, driver: driver.name, isBoxed: driver.hasMounts, delayMs });
+      await keeper.start(attempt, {
+        ...boxed,
+        driver: driver.name,
+        image: container.image ?? '',
+        isBoxed: driver.hasMounts,
+        delayMs,
+      });
       turn.events.normal('Started', `Started container ${name}`, 'Starting');
     } catch (error) {
       const { message } = error as Error;
@@ -296,6 +302,10 @@ export class PodKeeper {
     if (!isNews) return false;
     const { offence } = this.#keeperOf(name);
     if (offence && why === 'offence') events.warning(offence.reason, offence.message, 'Killing');
+    if (why === CHANGED) {
+      events.normal('Killing', `Container ${name} definition changed, will be restarted`, 'Killing');
+      return true;
+    }
     const note =
       why === 'probe'
         ? `Container ${name} failed ${this.#failedProbe(name)} probe, will be restarted`

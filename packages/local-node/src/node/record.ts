@@ -44,7 +44,7 @@ export function recordOf(pod: StoredPod, now: number): PodRecord {
   return { pod, since, isPrepared: false, ...(told.length > 0 && { lost }) };
 }
 
-function lostRun({ restartCount, state }: ContainerStatus, now: number): Instance {
+function lostRun({ restartCount, state, image }: ContainerStatus, now: number): Instance {
   const { terminated, running } = state ?? {};
   const timeOf = (text: string | undefined) => (text === undefined ? now : Date.parse(text));
   const message = 'The container could not be located when the node took the pod over.';
@@ -59,6 +59,7 @@ function lostRun({ restartCount, state }: ContainerStatus, now: number): Instanc
     attempt: restartCount,
     delayMs: 0,
     driver: 'plain',
+    image,
     state: 'ended',
     main: undefined,
     shim: undefined,

@@ -10,6 +10,8 @@ export interface Intent {
   readonly delayMs: number;
   /** How processes are put into a sandbox: who asks for its main process must know. */
   readonly driver: string;
+  /** What it was begun from: another one means another run. */
+  readonly image: string;
   /** The program runs in a box that must be made first; it says when that is done. */
   readonly isBoxed: boolean;
 }
@@ -32,6 +34,7 @@ export interface Instance {
   readonly attempt: number;
   readonly delayMs: number;
   readonly driver: string;
+  readonly image: string;
   /** `void`: it was meant to start and never will. */
   readonly state: 'starting' | 'running' | 'ended' | 'void';
   readonly main: ProcessId | undefined;
@@ -87,8 +90,17 @@ const LOST_CODE = 137;
 
 export function instanceOf(evidence: Evidence): Instance {
   const { intent, stop, identity, exit, now } = evidence;
-  const { attempt, delayMs, driver } = intent;
-  const known = { attempt, delayMs, driver, stop, main: identity?.main, shim: identity?.shim, startedAt: identity?.at };
+  const { attempt, delayMs, driver, image } = intent;
+  const known = {
+    attempt,
+    delayMs,
+    driver,
+    image,
+    stop,
+    main: identity?.main,
+    shim: identity?.shim,
+    startedAt: identity?.at,
+  };
   const lost = (message: string): Instance => ({
     ...known,
     state: 'ended',

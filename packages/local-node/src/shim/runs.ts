@@ -19,6 +19,7 @@ export interface Begin {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly driver: string;
+  readonly image: string;
   readonly isBoxed: boolean;
   readonly delayMs: number;
 }
@@ -81,14 +82,14 @@ export class Runs {
       .sort((a, b) => a - b);
   }
 
-  async begin(key: RunKey, { argv, env, driver, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
+  async begin(key: RunKey, { argv, env, driver, image, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
     const { files, processes } = this.#host;
     const folder = this.runFolder(key);
     await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
     await files.makeFolder(folder);
     await files.makeFolder(scratch);
-    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, isBoxed };
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, image, isBoxed };
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);
