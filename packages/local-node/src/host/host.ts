@@ -39,6 +39,8 @@ export interface RunResult {
 export interface Processes {
   /** Another one after each start of the machine. */
   bootId(): Promise<string>;
+  /** The process that this runs in. */
+  self(): ProcessId;
   find(pid: number): ProcessRow | undefined;
   all(): readonly ProcessRow[];
   /** What it was started with, or undefined if it is gone or not ours. */

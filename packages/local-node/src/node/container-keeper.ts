@@ -3,7 +3,7 @@ import type { Clock } from '@reeve/runtime';
 import type { Driver } from '../driver/driver.ts';
 import type { Host, ProcessRow } from '../host/host.ts';
 import type { ContainerView, Obstacle } from '../pod/view.ts';
-import type { Instance } from '../shim/instance.ts';
+import { type Instance, lostRun } from '../shim/instance.ts';
 import type { Begin, RunKey, Runs } from '../shim/runs.ts';
 import type { RunProbes, Verdicts } from '../probe/run-probes.ts';
 
@@ -78,8 +78,10 @@ export class ContainerKeeper {
     if (!this.#isLoaded) return this.#load();
     if (!this.isLive || !this.#latest) return;
     const before = this.#latest;
-    // Its folder is gone only if somebody took it away: then nothing more will be heard of it.
-    this.#latest = await this.#ports.runs.read(this.keyOf(before.attempt));
+    const { runs, clock } = this.#ports;
+    const now = await runs.read(this.keyOf(before.attempt));
+    // Its folder is gone only if somebody took it away: its end will never be heard of, so it is ended here, before another begins.
+    this.#latest = now ?? lostRun(before, clock.now(), 'The folder of the container was removed while it ran.');
     if (this.#latest?.state === 'ended') this.#settle(this.#latest);
   }
 

@@ -23,6 +23,8 @@ test('kill -9 of the node while pods begin: each container begins once, and all 
   };
   const names: string[] = [];
   let node = start();
+  await eventually(() => scene.host.files.read(join(scene.folder, 'here', 'owner')), 'it has taken its folder');
+  await assert.rejects(scene.start(), { code: 'NODE_FOLDER_IN_USE' });
   for (let round = 0; round < ROUNDS; round++) {
     const wanted = names.length + 1 + round; // another number of pods has begun each time
     for (let one = 0; one < PODS_PER_ROUND; one++) {

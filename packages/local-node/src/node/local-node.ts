@@ -256,7 +256,7 @@ export class LocalNode extends Controller<Pod> {
     const pod = work.object;
     const { uid } = pod.metadata;
     // Of the same name, and not this one: first nothing may be left of it, or two would share their volumes.
-    if (!(await this.#retire(work.key, uid, work.signal))) return undefined;
+    if (!(await this.#succeeds(work))) return undefined;
     let keeper = this.#keepers.get(uid);
     if (!keeper) {
       if (isTerminal(pod)) return this.#forgotten(work);
@@ -300,6 +300,14 @@ export class LocalNode extends Controller<Pod> {
     const slash = key.indexOf('/');
     const found = await this.#client.resource(pods, key.slice(0, slash)).find(key.slice(slash + 1), { signal });
     await this.#retire(key, found?.metadata.uid, signal);
+  }
+
+  /** True if no other pod of this name is left here. Which one lives on is asked live: a cache may be behind. */
+  async #succeeds({ key, object, api, signal }: Reconcile<Pod>): Promise<boolean> {
+    const { namespace, name, uid } = object.metadata;
+    if (![...this.#keepers.values()].some((one) => one.key === key && one.uid !== uid)) return true;
+    const live = await api.resource(pods, namespace).find(name, { signal });
+    return (await this.#retire(key, live?.metadata.uid, signal)) && live?.metadata.uid === uid;
   }
 
   /** Ends pods of this name but for the one that lives on. True if there are none any more. */

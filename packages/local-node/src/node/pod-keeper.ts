@@ -1,10 +1,11 @@
 /** A pod on this node: carries out what was decided for it, and says what became of it. */
 import { join } from 'node:path';
+import { isKubeError } from '@reeve/kube';
 import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
-import { CHANGED, initsOf, mainsOf, type PodContainer } from '../pod/progress.ts';
+import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
 import { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type Sources, VolumeProblem } from '../volumes/sources.ts';
@@ -142,7 +143,7 @@ export class PodKeeper {
 
   /** Brings volumes up to date, and gives running containers their hooks and probes. */
   async tend(turn: PodTurn): Promise<void> {
-    if (!this.#record.isPrepared || this.#record.stop) return;
+    if (!this.#record.isPrepared || this.#record.stop || isTerminal(this.pod)) return;
     try {
       await this.#updateVolumes(turn);
     } catch (error) {
@@ -285,6 +286,7 @@ export class PodKeeper {
       if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
         return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
       }
+      if (isKubeError(error)) throw error;
       // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
       const launch = {
         reason: 'RunContainerError',

@@ -39,12 +39,12 @@ export async function writeRecord(files: HostFiles, folder: string, record: PodR
 export function recordOf(pod: StoredPod, now: number): PodRecord {
   const { startTime, containerStatuses = [], initContainerStatuses = [] } = pod.status ?? {};
   const told = [...initContainerStatuses, ...containerStatuses].filter(({ containerID }) => containerID !== undefined);
-  const lost = Object.fromEntries(told.map((status) => [status.name, lostRun(status, now)]));
+  const lost = Object.fromEntries(told.map((status) => [status.name, toldRun(status, now)]));
   const since = told.length > 0 && startTime !== undefined ? Date.parse(startTime) : now;
   return { pod, since, isPrepared: false, ...(told.length > 0 && { lost }) };
 }
 
-function lostRun({ restartCount, state, image }: ContainerStatus, now: number): Instance {
+function toldRun({ restartCount, state, image }: ContainerStatus, now: number): Instance {
   const { terminated, running } = state ?? {};
   const timeOf = (text: string | undefined) => (text === undefined ? now : Date.parse(text));
   const message = 'The container could not be located when the node took the pod over.';

@@ -101,12 +101,8 @@ export function instanceOf(evidence: Evidence): Instance {
     shim: identity?.shim,
     startedAt: identity?.at,
   };
-  const lost = (message: string): Instance => ({
-    ...known,
-    state: 'ended',
-    startedAt: known.startedAt ?? intent.at,
-    end: { code: LOST_CODE, at: now, reason: LOST_REASON, message },
-  });
+  const lost = (message: string) =>
+    lostRun({ ...known, startedAt: known.startedAt ?? intent.at, state: 'ended', end: undefined }, now, message);
   if (exit) return { ...known, state: 'ended', startedAt: known.startedAt ?? intent.at, end: exit };
   if (evidence.isGivenUp) return { ...known, state: 'void', end: undefined };
   if (!identity) {
@@ -119,4 +115,9 @@ export function instanceOf(evidence: Evidence): Instance {
     return { ...known, state: intent.isBoxed && !evidence.isUp ? 'starting' : 'running', end: undefined };
   }
   return lost('The container ended together with the process that waits for its exit code.');
+}
+
+/** A run that is over, and nobody knows how it ended. */
+export function lostRun(run: Instance, now: number, message: string): Instance {
+  return { ...run, state: 'ended', end: { code: LOST_CODE, at: now, reason: LOST_REASON, message } };
 }

@@ -47,6 +47,7 @@ export class Runs {
 
   static async open(host: Host, folder: string, now: () => number): Promise<Runs> {
     await host.files.makeFolder(join(folder, 'pods'));
+    await takeFolder(host, folder);
     // In place of the one before as a whole: shims of then go on reading theirs.
     await host.files.write(join(folder, 'shim.sh'), SHIM);
     return new Runs(host, folder, now, await host.processes.bootId());
@@ -214,4 +215,21 @@ export class Runs {
 
 function jsonOf<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
+/** Two nodes on one folder would end each other's pods. The one before must have ended; how does not matter. */
+async function takeFolder({ files, processes }: Host, folder: string): Promise<void> {
+  const path = join(folder, 'owner');
+  const self = { ...processes.self(), bootId: await processes.bootId() };
+  const owner = jsonOf<typeof self>(await files.read(path));
+  const isTaken =
+    owner !== undefined &&
+    owner.bootId === self.bootId &&
+    owner.pid !== self.pid &&
+    processes.find(owner.pid)?.startTime === owner.startTime;
+  if (isTaken) {
+    const message = `the folder ${folder} belongs to a node that runs: process ${owner.pid}`;
+    throw new ReeveError('NODE_FOLDER_IN_USE', message, { subjects: [folder] });
+  }
+  await files.write(path, JSON.stringify(self));
 }
