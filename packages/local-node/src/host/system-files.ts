@@ -6,6 +6,7 @@
 import { closeSync, fchmodSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import {
   chmod,
+  lchown,
   lstat,
   mkdir,
   open,
@@ -19,8 +20,8 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Entry, HostFiles } from './host.ts';
+import { dirname, join } from 'node:path';
+import type { Entry, HostFiles, Owner } from './host.ts';
 
 function isAbsent(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
@@ -68,6 +69,12 @@ function kindOf(entry: Typed): Entry['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
+async function setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void> {
+  await lchown(path, owner.uid, owner.gid); // what a link leads to stays whose it is
+  if (!isDeep || !(await lstat(path)).isDirectory()) return;
+  for (const name of await readdir(path)) await setOwner(join(path, name), owner, true);
+}
+
 export const systemHostFiles: HostFiles = {
   read: async (path) => nowOrAbsent(() => readFileSync(path, 'utf8')),
   async readFrom(path, position, most) {
@@ -112,6 +119,7 @@ export const systemHostFiles: HostFiles = {
   },
   linkTarget: (path) => orAbsent(readlink(path)),
   setMode: (path, mode) => chmod(path, mode),
+  setOwner,
   remove: (path) => rm(path, { recursive: true, force: true }),
   async list(path) {
     const entries = await orAbsent(readdir(path, { withFileTypes: true }));

@@ -6,6 +6,7 @@ import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
 import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
+import { userOf } from '../pod/user.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
 import { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type Sources, VolumeProblem } from '../volumes/sources.ts';
@@ -28,6 +29,8 @@ const IMAGE_RETRY_MS = 10_000;
 const IMAGE_RETRY_MOST_MS = 300_000;
 const CONFIG_RETRY_MS = 2_000;
 const COMING_MS = 1_000;
+/** Others may pass through a folder to what is theirs, and see nothing else. */
+const PASSABLE = 0o711;
 const LAUNCH_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
@@ -55,6 +58,7 @@ export class PodKeeper {
       files: node.host.files,
       folder: join(this.folder, 'volumes'),
       hostPathRoots: node.facts.hostPathRoots,
+      owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
     });
     for (const { name } of this.#all()) this.#containers.set(name, this.#containerKeeper(name));
   }
@@ -170,7 +174,7 @@ export class PodKeeper {
 
   /** Where the container's mounts lie on this machine. */
   async mountsOf(container: string, env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
-    return this.#volumes.mountsOf(this.#containerOf(container), env);
+    return this.#volumes.mountsOf(this.containerOf(container), env);
   }
 
   /** Nothing of it may run any more. */
@@ -243,7 +247,7 @@ export class PodKeeper {
   }
 
   async #start(name: string, attempt: number, delayMs: number, turn: PodTurn): Promise<void> {
-    const container = this.#containerOf(name);
+    const container = this.containerOf(name);
     const keeper = this.#keeperOf(name);
     const { driver, images, clock } = this.#node;
     const refuse = (obstacle: Obstacle, event: string): void => {
@@ -270,6 +274,7 @@ export class PodKeeper {
       const { pod } = this;
       const volumes = this.#volumes;
       const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more, up });
+      await this.#giveFolders(container);
       const boxed = await driver.wrap(box);
       this.#begun.add(name);
       await keeper.start(attempt, {
@@ -298,8 +303,23 @@ export class PodKeeper {
     }
   }
 
+  /** To whom the container runs as: where it begins, and the way there. */
+  async #giveFolders(container: PodContainer): Promise<void> {
+    const { host, runs } = this.#node;
+    const user = userOf(this.pod, container, host.user);
+    if (!user) return;
+    const own = runs.containerFolder({ uid: this.uid, container: container.name });
+    const scratch = join(own, 'scratch');
+    await host.files.makeFolder(scratch);
+    await host.files.setOwner(scratch, user, false);
+    const way = [runs.folder, join(runs.folder, 'pods'), this.folder, join(this.folder, 'containers'), own];
+    for (const folder of [...way, join(this.folder, 'volumes')]) {
+      if ((await host.files.kindOf(folder)) === 'folder') await host.files.setMode(folder, PASSABLE);
+    }
+  }
+
   async #stop(name: string, graceMs: number, why: string, { events }: PodTurn): Promise<boolean> {
-    const preStop = hookOf(this.#node, this, this.#containerOf(name), 'preStop', events);
+    const preStop = hookOf(this.#node, this, this.containerOf(name), 'preStop', events);
     const isNews = await this.#keeperOf(name).stop(graceMs, why, preStop);
     if (!isNews) return false;
     const { offence } = this.#keeperOf(name);
@@ -335,7 +355,7 @@ export class PodKeeper {
   }
 
   /** With what every container gets. */
-  #containerOf(name: string): PodContainer {
+  containerOf(name: string): PodContainer {
     const found = this.#all().find((one) => one.name === name);
     if (!found) throw new Error(`pod ${this.key} has no container ${name}`);
     return this.#hasAccount ? withAccountMount(found) : found;
