@@ -35,7 +35,10 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
     ],
   },
   conformance: { name: 'conformance', may: ['@reeve/kube', '@reeve/embedded', '@reeve/rig'] },
-  checks: { name: 'checks', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
+  checks: {
+    name: 'checks',
+    may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/local-node', '@reeve/redis', '@reeve/cli'],
+  },
   examples: {
     name: 'examples',
     may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'],

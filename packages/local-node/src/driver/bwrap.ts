@@ -1,4 +1,5 @@
 /** Namespaces by bubblewrap: one program, a few milliseconds, no rights needed. */
+import { dirname } from 'node:path';
 import type { Host, ProcessId, ProcessRow } from '../host/host.ts';
 import { childrenOf } from '../host/process-table.ts';
 import type { Box, Driver } from './driver.ts';
@@ -16,8 +17,9 @@ function argumentsOf(step: Step): readonly string[] {
     case 'tmpfs':
       return ['--tmpfs', step.path];
     case 'folder':
+      return ['--dir', step.path]; // by itself it would make a way that only root can go
     case 'file':
-      return []; // it makes what it mounts on
+      return ['--dir', dirname(step.path)]; // the file it makes itself
     case 'link':
       return ['--symlink', step.to, step.path];
     case 'bind':
@@ -39,7 +41,9 @@ export function bwrapDriver({ files, user }: Host, program: string): Driver {
     async wrap({ argv, env, mounts, workingDir }: Box) {
       const layout = await layoutOf(files, mounts);
       const folder = workingDir === undefined ? [] : ['--chdir', workingDir];
-      return { argv: [program, '--unshare-pid', ...bwrapArguments(layout), ...folder, '--', ...argv], env };
+      // Root stays root, as with the other tool: who it runs programs as is said by the pod.
+      const rights = user.uid === 0 ? ['--cap-add', 'ALL'] : [];
+      return { argv: [program, '--unshare-pid', ...rights, ...bwrapArguments(layout), ...folder, '--', ...argv], env };
     },
     mainOf: grandchild,
     enter(main, command) {

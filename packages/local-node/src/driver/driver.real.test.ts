@@ -7,6 +7,8 @@ import { before, after, test } from 'node:test';
 import { systemPorts } from '@reeve/runtime';
 import { systemHost } from '../host/system-host.ts';
 import { configMaps } from '../kinds/config-map.ts';
+import { secrets } from '../kinds/secret.ts';
+import { serviceEndpoints } from '../node/names.ts';
 import { eventually, NodeScene } from '../node/node-testing.ts';
 import { detectDrivers } from './detect.ts';
 import { plainDriver } from './plain.ts';
@@ -64,12 +66,59 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
     assert.match(log, /^hellokept\n1\nproc\n/);
     const inside = await node.exec(at, sh('cat /data/x; exit 4'), { signal });
     assert.deepEqual([inside.code, inside.stdout], [4, 'kept\n'], inside.stderr);
+    await scene.client.resource(serviceEndpoints, 'default').create({
+      metadata: { name: 'web-1', labels: { 'kubernetes.io/service-name': 'web' } },
+      ...({ addressType: 'IPv4', endpoints: [{ addresses: ['127.9.9.9'] }] } as object),
+    });
+    await eventually(
+      async () =>
+        (await node.exec(at, ['getent', 'hosts', 'web.default.svc.cluster.local'], { signal })).stdout.startsWith(
+          '127.9.9.9',
+        ),
+      'names of services are known',
+    );
     const hosts = await readFile('/etc/hosts', 'utf8');
     assert.ok(!hosts.includes('boxed-name'), 'the machine’s own file is as it was');
     await scene.delete('boxed');
     await scene.gone('boxed');
     await eventually(() => scene.processes().length === 0, 'no process is left');
   });
+
+  if (process.getuid?.() === 0) {
+    test(`${driver.name}: root runs a container as somebody else`, async (t) => {
+      const scene = await NodeScene.open(t);
+      const { node } = await scene.start({ drivers: [driver] });
+      await scene.client.resource(secrets, 'default').create({ metadata: { name: 's' }, data: { word: 'aGVsbG8=' } });
+      await scene.create('other', {
+        securityContext: { runAsUser: 12345 },
+        volumes: [
+          { name: 'data', emptyDir: {} },
+          { name: 'secret', secret: { secretName: 's' } },
+        ],
+        containers: [
+          {
+            name: 'main',
+            command: sh(
+              'id -u; echo x >y && echo here; echo z >/srv/reeve/data/z && cat /srv/reeve/secret/word; exec sleep 1000',
+            ),
+            volumeMounts: [
+              { name: 'data', mountPath: '/srv/reeve/data' },
+              { name: 'secret', mountPath: '/srv/reeve/secret' },
+            ],
+          },
+        ],
+      });
+      await scene.ready('other');
+      await eventually(async () => (await scene.logOf(node, 'other')) === '12345\nhere\nhello', 'it may do all of it');
+      const { signal } = new AbortController();
+      const { stdout } = await node.exec(
+        { namespace: 'default', pod: 'other' },
+        sh('id -u; grep CapEff /proc/self/status'),
+        { signal },
+      );
+      assert.match(stdout, /^12345\nCapEff:\s+0+\n$/);
+    });
+  }
 
   test(`${driver.name}: exit codes, daemons and stubborn programs`, async (t) => {
     const scene = await NodeScene.open(t);

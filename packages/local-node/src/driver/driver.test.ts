@@ -121,7 +121,7 @@ test('the same layout for both tools', async () => {
   const files = machine({ '/': ['srv', 'bin@'], '/srv': [] }, { '/bin': 'usr/bin' });
   const layout = await layoutOf(files, [mount("/it's", { isReadOnly: true })]);
   assert.deepEqual(bwrapArguments(layout), [
-    ...['--dev-bind', '/srv', '/srv', '--symlink', 'usr/bin', '/bin'],
+    ...['--dir', '/srv', '--dev-bind', '/srv', '/srv', '--symlink', 'usr/bin', '/bin', '--dir', "/it's"],
     ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
   ]);
   const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });

@@ -30,6 +30,10 @@ export const localNodeErrors = {
     meaning: 'A container was started in namespaces that this process cannot make or enter any more.',
     remedy: 'Delete the pod, or start the node the way it was started when the pod began.',
   },
+  NODE_FOLDER_IN_USE: {
+    meaning: 'Another process runs a node on this folder. Two of them would end each other’s pods.',
+    remedy: 'Stop the other one, or give this one a folder of its own.',
+  },
   NODE_OPTIONS: {
     meaning: 'The node was set up in a way in which it cannot run pods.',
     remedy: 'The message names the option.',

@@ -39,6 +39,8 @@ export interface RunResult {
 export interface Processes {
   /** Another one after each start of the machine. */
   bootId(): Promise<string>;
+  /** The process that this runs in. */
+  self(): ProcessId;
   find(pid: number): ProcessRow | undefined;
   all(): readonly ProcessRow[];
   /** What it was started with, or undefined if it is gone or not ours. */
@@ -60,6 +62,11 @@ export interface Entry {
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 export interface HostFiles {
   /** The text, or undefined if there is no such file. */
   read(path: string): Promise<string | undefined>;
@@ -76,6 +83,8 @@ export interface HostFiles {
   link(target: string, path: string): Promise<void>;
   linkTarget(path: string): Promise<string | undefined>;
   setMode(path: string, mode: number): Promise<void>;
+  /** Gives it to somebody else, with all that is in it if so wished. Root's right. */
+  setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void>;
   /** With all that is in it. */
   remove(path: string): Promise<void>;
   /** What is in a folder; undefined if there is none. */
@@ -94,7 +103,7 @@ export interface Host {
   readonly files: HostFiles;
   readonly processes: Processes;
   /** Who runs this. Root may do without user namespaces, and must not run everything as root. */
-  readonly user: { readonly uid: number; readonly gid: number };
+  readonly user: Owner;
   /** Where programs are looked for. */
   readonly path: string;
 }

@@ -21,7 +21,7 @@ export function parseStat(line: string): ProcessRow | undefined {
 
 /** Entries of `/proc/PID/environ`. */
 export function parseEnvironment(text: string): Readonly<Record<string, string>> {
-  const environment: Record<string, string> = Object.create(null);
+  const environment = Object.create(null) as Record<string, string>;
   for (const entry of text.split('\0')) {
     const at = entry.indexOf('=');
     if (at > 0) environment[entry.slice(0, at)] = entry.slice(at + 1);

@@ -1,11 +1,16 @@
-/** Files of this machine. Nothing is synced to disk: what the node writes need not outlive the machine's own restart, which ends all pods. */
+/**
+ * Files of this machine. Nothing is synced to disk: what the node writes need not outlive the machine's own restart, which ends all pods.
+ * The small files of its own folder are read and written at once: that takes less than to have somebody else do it. What may lie on
+ * a disk that does not answer (volumes, host paths) and what may be large is left to others.
+ */
+import { closeSync, fchmodSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import {
   chmod,
+  lchown,
   lstat,
   mkdir,
   open,
   readdir,
-  readFile,
   readlink,
   realpath,
   rename,
@@ -15,16 +20,40 @@ import {
   truncate,
   writeFile,
 } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Entry, HostFiles } from './host.ts';
+import { dirname, join } from 'node:path';
+import type { Entry, HostFiles, Owner } from './host.ts';
+
+function isAbsent(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
 
 async function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
+  }
+}
+
+function nowOrAbsent<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  }
+}
+
+/** In a folder that is made if it is not there. */
+function openToWrite(path: string, mode: number): number {
+  try {
+    return openSync(path, 'w', mode);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openSync(path, 'w', mode);
   }
 }
 
@@ -40,8 +69,14 @@ function kindOf(entry: Typed): Entry['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
+async function setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void> {
+  await lchown(path, owner.uid, owner.gid); // what a link leads to stays whose it is
+  if (!isDeep || !(await lstat(path)).isDirectory()) return;
+  for (const name of await readdir(path)) await setOwner(join(path, name), owner, true);
+}
+
 export const systemHostFiles: HostFiles = {
-  read: (path) => orAbsent(readFile(path, 'utf8')),
+  read: async (path) => nowOrAbsent(() => readFileSync(path, 'utf8')),
   async readFrom(path, position, most) {
     const file = await orAbsent(open(path, 'r'));
     if (!file) return undefined;
@@ -53,17 +88,20 @@ export const systemHostFiles: HostFiles = {
     }
   },
   async write(path, content, mode = 0o600) {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const beside = `${path}.new`;
-    await rm(beside, { force: true });
-    await writeFile(beside, content, { mode });
-    await chmod(beside, mode); // whatever the umask says
-    await rename(beside, path);
+    const file = openToWrite(beside, mode);
+    try {
+      fchmodSync(file, mode); // whatever the umask says, and whoever left one behind
+      writeFileSync(file, content);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(beside, path);
   },
   rewrite: (path, content) => writeFile(path, content),
   async claim(path) {
     try {
-      await (await open(path, 'wx', 0o600)).close();
+      closeSync(openSync(path, 'wx', 0o600));
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -81,6 +119,7 @@ export const systemHostFiles: HostFiles = {
   },
   linkTarget: (path) => orAbsent(readlink(path)),
   setMode: (path, mode) => chmod(path, mode),
+  setOwner,
   remove: (path) => rm(path, { recursive: true, force: true }),
   async list(path) {
     const entries = await orAbsent(readdir(path, { withFileTypes: true }));
@@ -92,7 +131,7 @@ export const systemHostFiles: HostFiles = {
   },
   realPath: (path) => orAbsent(realpath(path)),
   async stat(path) {
-    const found = await orAbsent(stat(path));
+    const found = statSync(path, { throwIfNoEntry: false });
     return found && { size: found.size, changedAt: found.mtimeMs };
   },
   truncate: (path) => truncate(path, 0),

@@ -25,6 +25,10 @@ function find(pid: number): ProcessRow | undefined {
 
 export const systemProcesses: Processes = {
   bootId: async () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+  self() {
+    const { pid, startTime } = find(process.pid) ?? { pid: process.pid, startTime: '' };
+    return { pid, startTime };
+  },
   find,
   all() {
     const rows: ProcessRow[] = [];

@@ -15,6 +15,8 @@ export interface ResolvedImage extends ImageCommand {
 /** Why there is no program for it, for the person who wrote the name. */
 export interface NoImage {
   readonly message: string;
+  /** It is being fetched: ask again soon. */
+  readonly isComing?: boolean;
 }
 
 export interface Images {

@@ -48,6 +48,7 @@ export interface Container {
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
   readonly lifecycle?: { readonly postStart?: Action; readonly preStop?: Action };
+  readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number };
   /** Of init containers: `Always` makes it a sidecar. */
   readonly restartPolicy?: 'Always';
   readonly terminationMessagePath?: string;

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pods } from '../kinds/pod.ts';
 import { parseIdentity } from '../shim/instance.ts';
 import { COOKIE } from '../shim/runs.ts';
 import { eventually, NodeScene } from './node-testing.ts';
@@ -112,6 +113,25 @@ test('a run that was written down and never began is begun once', async (t) => {
     'it runs',
   );
   assert.equal(ready.status?.containerStatuses?.[0]?.restartCount, 0);
+});
+
+test('a run whose folder somebody took away is ended before another one begins', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const pod = await scene.create('robbed', { containers: [{ name: 'main', command: forever }] });
+  await scene.ready('robbed');
+  const before = scene.processes();
+  await rm(join(scene.folder, 'here', 'pods', pod.metadata.uid, 'containers', 'main', '0'), { recursive: true });
+  const value = { metadata: { labels: { look: 'now' } } };
+  await scene.client.resource(pods, 'default').patch('robbed', { type: 'merge', value });
+  const after = await scene.until(
+    'robbed',
+    ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1 && status.containerStatuses[0].ready,
+    'it runs again',
+  );
+  assert.equal(after.status?.containerStatuses?.[0]?.lastState?.terminated?.reason, 'ContainerStatusUnknown');
+  const left = scene.processes().filter((pid) => before.includes(pid));
+  assert.deepEqual(left, []);
 });
 
 /** Who runs, as the shim wrote it down, if both are there. */

@@ -5,6 +5,7 @@ import type { ResolvedImage } from '../image/images.ts';
 import type { Surroundings } from '../pod/downward.ts';
 import { commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
+import { asUser, userOf } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type Sources, textOf } from '../volumes/sources.ts';
@@ -44,7 +45,8 @@ export async function boxOf(input: BoxInput): Promise<Box> {
   const argv = commandOf(container, image, env);
   if (argv.length === 0)
     throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
-  const whole = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
+  const own = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
+  const whole = [...asUser(userOf(pod, container, node.host.user)), ...own];
   return {
     argv: node.driver.hasMounts ? ['/bin/sh', '-c', SAY_UP, input.up, ...whole] : whole,
     // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.

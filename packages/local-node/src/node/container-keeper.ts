@@ -3,7 +3,7 @@ import type { Clock } from '@reeve/runtime';
 import type { Driver } from '../driver/driver.ts';
 import type { Host, ProcessRow } from '../host/host.ts';
 import type { ContainerView, Obstacle } from '../pod/view.ts';
-import type { Instance } from '../shim/instance.ts';
+import { type Instance, lostRun } from '../shim/instance.ts';
 import type { Begin, RunKey, Runs } from '../shim/runs.ts';
 import type { RunProbes, Verdicts } from '../probe/run-probes.ts';
 
@@ -27,6 +27,7 @@ export class ContainerKeeper {
   readonly #ports: ContainerPorts;
   #latest: Instance | undefined;
   #previous: Instance | undefined;
+  readonly #lost: Instance | undefined;
   #isLoaded = false;
   obstacle: Obstacle | undefined;
   offence: ContainerView['offence'];
@@ -36,10 +37,12 @@ export class ContainerKeeper {
   #asked: number | undefined;
   readonly #jobs = new Set<Promise<void>>();
 
-  constructor(uid: string, name: string, ports: ContainerPorts) {
+  /** `lost`: the run to go on from where there is none on this machine. */
+  constructor(uid: string, name: string, ports: ContainerPorts, lost: Instance | undefined) {
     this.#uid = uid;
     this.name = name;
     this.#ports = ports;
+    this.#lost = lost;
   }
 
   get latest(): Instance | undefined {
@@ -75,8 +78,10 @@ export class ContainerKeeper {
     if (!this.#isLoaded) return this.#load();
     if (!this.isLive || !this.#latest) return;
     const before = this.#latest;
-    const now = await this.#ports.runs.read(this.keyOf(before.attempt));
-    this.#latest = now ?? undefined;
+    const { runs, clock } = this.#ports;
+    const now = await runs.read(this.keyOf(before.attempt));
+    // Its folder is gone only if somebody took it away: its end will never be heard of, so it is ended here, before another begins.
+    this.#latest = now ?? lostRun(before, clock.now(), 'The folder of the container was removed while it ran.');
     if (this.#latest?.state === 'ended') this.#settle(this.#latest);
   }
 
@@ -186,7 +191,7 @@ export class ContainerKeeper {
       this.#isLoaded = false;
       return this.#load();
     }
-    this.#latest = latest;
+    this.#latest = latest ?? this.#lost;
     const before = attempts.at(-2);
     this.#previous = before === undefined ? undefined : await runs.read(this.keyOf(before), true);
     if (latest?.state === 'ended') this.#settle(latest);

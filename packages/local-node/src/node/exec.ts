@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ReeveError } from '@reeve/runtime';
 import type { RunResult } from '../host/host.ts';
+import { asUser, userOf } from '../pod/user.ts';
 import { COOKIE } from '../shim/runs.ts';
 import type { ContainerKeeper } from './container-keeper.ts';
 import type { NodeEnvironment } from './node-environment.ts';
@@ -27,7 +28,8 @@ export async function execIn(
   const env = host.processes.environment(main.pid);
   if (!env) throw new ReeveError('NODE_NOT_RUNNING', `${where} has just ended`, { subjects: [pod.key] });
   const mounts = await pod.mountsOf(container.name, env);
-  const [program, ...args] = node.driverOf(latest.driver).enter(main, command, mounts);
+  const user = asUser(userOf(pod.pod, pod.containerOf(container.name), host.user));
+  const [program, ...args] = node.driverOf(latest.driver).enter(main, [...user, ...command], mounts);
   if (program === undefined) throw new ReeveError('NODE_NOT_RUNNING', `${where}: no command`, { subjects: [pod.key] });
   return host.processes.run({
     argv: [program, ...args],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { pods } from '../kinds/pod.ts';
 import { eventually, NodeScene } from './node-testing.ts';
 
 const forever = 'trap "exit 0" TERM; while :; do sleep 0.02; done';
@@ -161,6 +162,40 @@ test('a pod that is active for too long fails', async (t) => {
   const pod = await scene.until('late', ({ status }) => status?.phase === 'Failed', 'it fails');
   assert.equal(pod.status?.reason, 'DeadlineExceeded');
   await eventually(() => scene.processes().length === 0, 'no process is left');
+});
+
+test('another image means another run of this container, and of no other', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const containers = [
+    { name: 'data', command: sh(forever) },
+    { name: 'agent', command: sh(forever) },
+  ];
+  const pod = await scene.create('patched', { containers });
+  await scene.ready('patched');
+  const value = [{ op: 'replace', path: '/spec/containers/1/image', value: 'host:2' }] as const;
+  await scene.client.resource(pods, 'default').patch('patched', { type: 'json', value });
+  const after = await scene.until(
+    'patched',
+    ({ status }) => status?.containerStatuses?.[1]?.restartCount === 1 && status.containerStatuses[1].ready,
+    'the agent runs again',
+  );
+  assert.equal(after.metadata.uid, pod.metadata.uid);
+  assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
+});
+
+test('a pod that somebody holds on to ends, and stays until he lets go', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  await scene.create('held', { containers: [{ name: 'main', command: sh(forever) }] }, { finalizers: ['x.dev/held'] });
+  await scene.ready('held');
+  await scene.delete('held');
+  await scene.until('held', ({ status }) => status?.phase === 'Succeeded', 'it has ended');
+  await eventually(() => scene.processes().length === 0, 'no process is left');
+  await scene.client
+    .resource(pods, 'default')
+    .patch('held', { type: 'merge', value: { metadata: { finalizers: null } } });
+  await scene.gone('held');
 });
 
 test('an image that nobody knows is said so', async (t) => {

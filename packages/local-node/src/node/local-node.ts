@@ -3,15 +3,24 @@
  * and are taken over by the next one with the same folder.
  */
 import { join } from 'node:path';
-import { KubeClient, type Transport } from '@reeve/kube';
-import { type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
-import { Controller, type Log, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
+import { asReeveError, type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
+import {
+  type Api,
+  Controller,
+  type Log,
+  type Mapping,
+  type Parts,
+  type Reconcile,
+  type Reflection,
+} from '@reeve/runtime/manager';
 import { type Driver, type DriverName } from '../driver/driver.ts';
 import type { Host, RunResult } from '../host/host.ts';
 import type { Images } from '../image/images.ts';
 import { type ConfigMap, configMaps } from '../kinds/config-map.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { type Secret, secrets } from '../kinds/secret.ts';
+import { volumeClaims } from '../kinds/volume.ts';
 import { type RestartBackoff, restartBackoff } from '../pod/backoff.ts';
 import { decide } from '../pod/decide.ts';
 import { isTerminal } from '../pod/progress.ts';
@@ -24,11 +33,12 @@ import { execIn } from './exec.ts';
 import type { NodeFacts } from './facts.ts';
 import { type LogOptions, readLog } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
+import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
-import { readRecord } from './record.ts';
+import { readRecord, recordOf } from './record.ts';
 import { NodeRounds } from './rounds.ts';
 import { sourcesOf } from './sources.ts';
-import { usesConfigMap, usesSecret } from './uses.ts';
+import { type Uses, usesClaim, usesConfigMap, usesSecret } from './uses.ts';
 
 export interface NodePorts {
   readonly clock: Clock;
@@ -72,6 +82,9 @@ export class LocalNode extends Controller<Pod> {
   #wakeAt: (key: string, time: number) => void = () => undefined;
   #reflections: { readonly configMaps: Reflection<ConfigMap>; readonly secrets: Reflection<Secret> } | undefined;
 
+  #endpoints: Reflection<ServiceEndpoints> | undefined;
+  #areNamesOld = false;
+
   /** Takes over what is in the folder. */
   static async open(ports: NodePorts, options: LocalNodeOptions): Promise<LocalNode> {
     const runs = await Runs.open(ports.host, options.folder, () => ports.clock.now());
@@ -97,6 +110,7 @@ export class LocalNode extends Controller<Pod> {
       images: options.images,
       addresses: options.addresses,
       facts,
+      names: (namespace) => nameLines([...(this.#endpoints?.cache.values() ?? [])], namespace),
       wake: (key) => this.#wake(key),
     };
   }
@@ -114,21 +128,17 @@ export class LocalNode extends Controller<Pod> {
     const { facts, log } = this.#options;
     const queue = parts.queue('pods');
     const own = parts.reflect(pods, { fieldSelector: `spec.nodeName=${facts.name}`, route: () => queue });
-    const keysOf = (uses: (pod: StoredPod, name: string) => boolean, namespace: string | undefined, name: string) =>
-      [...this.#keepers.values()]
-        .filter(({ pod }) => pod.metadata.namespace === namespace && uses(pod, name))
-        .map(({ key }) => key);
+    const users =
+      (uses: Uses): Mapping<KubeObject> =>
+      ({ metadata }) =>
+        this.#usersOf(uses, metadata.namespace, metadata.name);
     this.#reflections = {
-      configMaps: parts.wake(
-        configMaps,
-        own,
-        ({ metadata }) => keysOf(usesConfigMap, metadata.namespace, metadata.name),
-        { unscoped: true },
-      ),
-      secrets: parts.wake(secrets, own, ({ metadata }) => keysOf(usesSecret, metadata.namespace, metadata.name), {
-        unscoped: true,
-      }),
+      configMaps: parts.wake(configMaps, own, users(usesConfigMap), { unscoped: true }),
+      secrets: parts.wake(secrets, own, users(usesSecret), { unscoped: true }),
     };
+    const endpoints = parts.wake(serviceEndpoints, own, () => this.#renamed(), { unscoped: true });
+    this.#endpoints = endpoints;
+    parts.wake(volumeClaims, own, users(usesClaim), { unscoped: true });
     parts.work({
       of: own,
       queues: [queue],
@@ -147,6 +157,7 @@ export class LocalNode extends Controller<Pod> {
         facts,
         driver: this.driver,
         runs: this.#runs,
+        renewNames: () => this.#renewNames(),
         keepers: () => [...this.#keepers.values()],
         wake: (key) => this.#wake(key),
         mostLogBytes: this.#options.mostLogBytes ?? 10 << 20,
@@ -191,6 +202,27 @@ export class LocalNode extends Controller<Pod> {
     yield* readLog({ clock, files: host.files }, this.#runs.logPath(key), options, isOver);
   }
 
+  /** Pods that are made of this object: they need not wait any longer for it. */
+  #usersOf(uses: Uses, namespace: string | undefined, name: string): readonly string[] {
+    const found = [...this.#keepers.values()].filter(
+      ({ pod }) => pod.metadata.namespace === namespace && uses(pod, name),
+    );
+    for (const keeper of found) keeper.hurry();
+    return found.map(({ key }) => key);
+  }
+
+  #renamed(): readonly string[] {
+    this.#areNamesOld = true;
+    return [];
+  }
+
+  /** Many changes at once are written once. */
+  async #renewNames(): Promise<void> {
+    if (!this.#areNamesOld || !this.#environment.driver.hasMounts) return;
+    this.#areNamesOld = false;
+    for (const keeper of this.#keepers.values()) await keeper.renewHosts();
+  }
+
   #find({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodKeeper {
     const found = [...this.#keepers.values()].filter(({ key }) => key === `${namespace}/${pod}`);
     const keeper = found.at(-1);
@@ -224,32 +256,36 @@ export class LocalNode extends Controller<Pod> {
     const pod = work.object;
     const { uid } = pod.metadata;
     // Of the same name, and not this one: first nothing may be left of it, or two would share their volumes.
-    if (!(await this.#retire(work.key, uid, work.signal))) return undefined;
+    if (!(await this.#succeeds(work))) return undefined;
     let keeper = this.#keepers.get(uid);
     if (!keeper) {
       if (isTerminal(pod)) return this.#forgotten(work);
-      keeper = new PodKeeper(this.#environment, { pod, since: work.now(), isPrepared: false });
+      keeper = new PodKeeper(this.#environment, recordOf(pod, work.now()));
       await keeper.save();
       this.#keepers.set(uid, keeper);
     }
     await keeper.follow(pod);
     const turn = { ...this.#turnOf(pod, work.signal), events: work.events };
-    const decision = await this.#advance(keeper, turn, false);
+    const decision = await this.#advance(keeper, turn, false).catch((error: unknown) => {
+      // A full disk, a server that is away: it is tried again, and whoever looks at the pod should know why it does not go on.
+      work.events.warning('FailedSync', `error syncing pod, retrying: ${asReeveError(error).message}`, 'Syncing');
+      throw error;
+    });
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
     if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
-    await this.#removeObject(pod, work.signal);
+    await this.#removeObject(work.api, pod, work.signal);
     await this.#remove(keeper);
     return undefined;
   }
 
   /** It ended, and this node knows nothing more of it. */
-  async #forgotten({ object, signal }: Reconcile<Pod>): Promise<undefined> {
-    if (object.metadata.deletionTimestamp !== undefined) await this.#removeObject(object, signal);
+  async #forgotten({ object, api, signal }: Reconcile<Pod>): Promise<undefined> {
+    if (object.metadata.deletionTimestamp !== undefined) await this.#removeObject(api, object, signal);
     return undefined;
   }
 
-  async #removeObject({ metadata }: StoredPod, signal: AbortSignal): Promise<void> {
-    const api = this.#client.resource(pods, metadata.namespace);
+  async #removeObject(client: Api, { metadata }: StoredPod, signal: AbortSignal): Promise<void> {
+    const api = client.resource(pods, metadata.namespace);
     try {
       await api.delete(metadata.name, { uid: metadata.uid, gracePeriodSeconds: 0, signal });
     } catch (error) {
@@ -264,6 +300,14 @@ export class LocalNode extends Controller<Pod> {
     const slash = key.indexOf('/');
     const found = await this.#client.resource(pods, key.slice(0, slash)).find(key.slice(slash + 1), { signal });
     await this.#retire(key, found?.metadata.uid, signal);
+  }
+
+  /** True if no other pod of this name is left here. Which one lives on is asked live: a cache may be behind. */
+  async #succeeds({ key, object, api, signal }: Reconcile<Pod>): Promise<boolean> {
+    const { namespace, name, uid } = object.metadata;
+    if (![...this.#keepers.values()].some((one) => one.key === key && one.uid !== uid)) return true;
+    const live = await api.resource(pods, namespace).find(name, { signal });
+    return (await this.#retire(key, live?.metadata.uid, signal)) && live?.metadata.uid === uid;
   }
 
   /** Ends pods of this name but for the one that lives on. True if there are none any more. */

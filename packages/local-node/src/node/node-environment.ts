@@ -19,6 +19,8 @@ export interface NodeEnvironment {
   readonly images: Images;
   readonly addresses: AddressPool;
   readonly facts: NodeFacts;
+  /** Lines of `/etc/hosts` for pods of this namespace. */
+  names(namespace: string): readonly string[];
   /** The pod of this key is to be looked at. */
   wake(key: string): void;
 }

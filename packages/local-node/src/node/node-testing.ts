@@ -4,7 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { ApiServer, memoryJournal, Store } from '@reeve/embedded';
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { AccessControl, ApiServer, listen, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
 import { KubeClient, type Stored, type Transport } from '@reeve/kube';
 import { systemPorts } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -17,6 +18,9 @@ import { COOKIE } from '../shim/runs.ts';
 import { AddressPool } from './addresses.ts';
 import type { NodeFacts } from './facts.ts';
 import { LocalNode, type LocalNodeOptions } from './local-node.ts';
+
+/** Of whoever may do everything on the scene's server. */
+export const TOKEN = 'token-of-root';
 
 export const PATIENCE_MS = 20_000;
 const POLL_MS = 10;
@@ -45,9 +49,13 @@ export class NodeScene {
   readonly folder: string;
   readonly host = systemHost(process.env.PATH);
   readonly lines: string[] = [];
-  #running = new Set<RunningNode>();
+  readonly #server: ApiServer;
+  readonly #running = new Set<RunningNode>();
+  readonly #endings: (() => Promise<unknown>)[] = [];
 
-  private constructor(transport: Transport, folder: string) {
+  private constructor(server: ApiServer, folder: string) {
+    const transport = server.transport();
+    this.#server = server;
     this.transport = transport;
     this.folder = folder;
     this.client = new KubeClient({ ...systemPorts, transport });
@@ -57,11 +65,14 @@ export class NodeScene {
     const { clock, random } = systemPorts;
     const folder = await mkdtemp(join(tmpdir(), 'reeve-node-'));
     const store = await Store.open({ journal: memoryJournal(), clock });
-    const server = await ApiServer.open({ store, clock, random });
-    const scene = new NodeScene(server.transport(), folder);
+    const root = { token: TOKEN, user: { name: 'root', groups: ['system:masters'] } };
+    const access = new AccessControl({ store, clock, random, keys: [newKey()], tokens: [root] });
+    const server = await ApiServer.open({ store, clock, random, access });
+    const scene = new NodeScene(server, folder);
     t.after(async () => {
       await scene.#close();
       server.close();
+      access[Symbol.dispose]();
       await store.close();
       await rm(folder, { recursive: true, force: true });
     });
@@ -122,6 +133,13 @@ export class NodeScene {
     return this.client.resource(pods, 'default').find(name);
   }
 
+  async logOf(node: LocalNode, pod: string): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    const { signal } = new AbortController();
+    for await (const chunk of node.logs({ namespace: 'default', pod }, { signal })) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  }
+
   async delete(name: string, gracePeriodSeconds?: number): Promise<void> {
     await this.client
       .resource(pods, 'default')
@@ -162,7 +180,20 @@ export class NodeScene {
       .map(({ pid }) => pid);
   }
 
+  /** For nodes in processes of their own. */
+  async serve(): Promise<URL> {
+    const listener = await listen({ handle: (request) => this.#server.handle(request) });
+    this.#endings.push(() => listener.close());
+    return listener.url;
+  }
+
+  /** Done when the test is over, before processes are looked for. */
+  atEnd(ending: () => Promise<unknown>): void {
+    this.#endings.push(ending);
+  }
+
   async #close(): Promise<void> {
+    for (const ending of this.#endings.reverse()) await ending();
     for (const one of this.#running) await one.stop();
     await eventually(() => {
       for (const pid of this.processes()) {
@@ -172,6 +203,11 @@ export class NodeScene {
       return this.processes().length === 0;
     }, 'no process is left');
   }
+}
+
+function newKey(): SigningKey {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return signingKey(createPrivateKey(privateKey.export({ type: 'pkcs8', format: 'pem' }))) as SigningKey;
 }
 
 export function isReady({ status }: Pod): boolean {

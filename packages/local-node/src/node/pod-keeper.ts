@@ -1,17 +1,19 @@
 /** A pod on this node: carries out what was decided for it, and says what became of it. */
 import { join } from 'node:path';
+import { isKubeError } from '@reeve/kube';
 import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
-import { initsOf, mainsOf, type PodContainer } from '../pod/progress.ts';
+import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
+import { userOf } from '../pod/user.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
 import { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type Sources, VolumeProblem } from '../volumes/sources.ts';
 import { boxOf } from './box.ts';
 import { ContainerKeeper } from './container-keeper.ts';
 import { hookOf, probesOf } from './hooks.ts';
-import { hostsMount, hostsText } from './hosts.ts';
+import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { type PodRecord, writeRecord } from './record.ts';
 import { accountVolume, withAccountMount } from './service-account-volume.ts';
@@ -26,6 +28,10 @@ export interface PodTurn {
 const IMAGE_RETRY_MS = 10_000;
 const IMAGE_RETRY_MOST_MS = 300_000;
 const CONFIG_RETRY_MS = 2_000;
+const COMING_MS = 1_000;
+/** Others may pass through a folder to what is theirs, and see nothing else. */
+const PASSABLE = 0o711;
+const LAUNCH_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
 
@@ -52,6 +58,7 @@ export class PodKeeper {
       files: node.host.files,
       folder: join(this.folder, 'volumes'),
       hostPathRoots: node.facts.hostPathRoots,
+      owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
     });
     for (const { name } of this.#all()) this.#containers.set(name, this.#containerKeeper(name));
   }
@@ -106,13 +113,24 @@ export class PodKeeper {
     return [...this.#containers.values()].some((keeper) => keeper.hasNews());
   }
 
+  /** Something that it may have waited for is there. */
+  hurry(): void {
+    if (this.#obstacle) this.#obstacle = { ...this.#obstacle, retryAt: 0 };
+    for (const keeper of this.#containers.values()) {
+      const { obstacle } = keeper;
+      if (obstacle && obstacle.waitMs === undefined) keeper.obstacle = { ...obstacle, retryAt: 0 };
+    }
+  }
+
   /** True if it changed something that the next decision should know. */
   async perform(action: PodAction, turn: PodTurn): Promise<boolean> {
     switch (action.type) {
       case 'prepare':
-        return this.#prepare(turn);
+        await this.#prepare(turn);
+        return true;
       case 'start':
-        return this.#start(action.container, action.attempt, action.delayMs, turn);
+        await this.#start(action.container, action.attempt, action.delayMs, turn);
+        return true;
       case 'stop':
         return this.#stop(action.container, action.graceMs, action.why, turn);
       case 'kill':
@@ -129,7 +147,7 @@ export class PodKeeper {
 
   /** Brings volumes up to date, and gives running containers their hooks and probes. */
   async tend(turn: PodTurn): Promise<void> {
-    if (!this.#record.isPrepared || this.#record.stop) return;
+    if (!this.#record.isPrepared || this.#record.stop || isTerminal(this.pod)) return;
     try {
       await this.#updateVolumes(turn);
     } catch (error) {
@@ -146,9 +164,17 @@ export class PodKeeper {
     }
   }
 
+  /** Names of others have changed. In place: containers have the file itself. */
+  async renewHosts(): Promise<void> {
+    if (!this.#record.isPrepared) return;
+    const text = this.#hostsText();
+    const { files } = this.#node.host;
+    if ((await files.read(hostsPath(this.folder))) !== text) await files.rewrite(hostsPath(this.folder), text);
+  }
+
   /** Where the container's mounts lie on this machine. */
   async mountsOf(container: string, env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
-    return this.#volumes.mountsOf(this.#containerOf(container), env);
+    return this.#volumes.mountsOf(this.containerOf(container), env);
   }
 
   /** Nothing of it may run any more. */
@@ -168,7 +194,7 @@ export class PodKeeper {
     return writeRecord(this.#node.host.files, this.folder, this.#record);
   }
 
-  async #prepare(turn: PodTurn): Promise<boolean> {
+  async #prepare(turn: PodTurn): Promise<void> {
     const { addresses, facts, host } = this.#node;
     try {
       this.#refuseSandbox();
@@ -178,19 +204,18 @@ export class PodKeeper {
         await this.save();
       }
       await this.#updateVolumes(turn);
-      await host.files.write(join(this.folder, 'hosts'), hostsText(this.pod, this.address ?? ''), 0o644);
+      await host.files.write(hostsPath(this.folder), this.#hostsText(), 0o644);
     } catch (error) {
       if (!(error instanceof VolumeProblem) && !(error instanceof SandboxProblem)) throw error;
       const isSandbox = error instanceof SandboxProblem;
       const reason = isSandbox ? error.reason : 'ContainerCreating';
       this.#obstacle = { reason, message: error.message, retryAt: this.#node.clock.now() + CONFIG_RETRY_MS };
       turn.events.warning(isSandbox ? error.reason : 'FailedMount', error.message, 'Mounting');
-      return false;
+      return;
     }
     this.#record = { ...this.#record, isPrepared: true };
     this.#obstacle = undefined;
     await this.save();
-    return true;
   }
 
   /** Without namespaces nothing can be mounted: only pods that say so can do without. */
@@ -221,16 +246,19 @@ export class PodKeeper {
     this.#renewAt = (await this.#volumes.update(this.pod.spec?.volumes ?? [], turn)) ?? renewAt;
   }
 
-  async #start(name: string, attempt: number, delayMs: number, turn: PodTurn): Promise<boolean> {
-    const container = this.#containerOf(name);
+  async #start(name: string, attempt: number, delayMs: number, turn: PodTurn): Promise<void> {
+    const container = this.containerOf(name);
     const keeper = this.#keeperOf(name);
     const { driver, images, clock } = this.#node;
-    const refuse = (obstacle: Obstacle, event: string): false => {
+    const refuse = (obstacle: Obstacle, event: string): void => {
       keeper.obstacle = obstacle;
       turn.events.warning('Failed', event, 'Starting');
-      return false;
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
+    if (!isResolved(image) && image.isComing) {
+      keeper.obstacle = { reason: 'ContainerCreating', message: image.message, retryAt: clock.now() + COMING_MS };
+      return;
+    }
     if (!isResolved(image)) {
       const waitMs = Math.min(IMAGE_RETRY_MOST_MS, (keeper.obstacle?.waitMs ?? IMAGE_RETRY_MS / 2) * 2);
       const reason = keeper.obstacle?.waitMs === undefined ? 'ErrImagePull' : 'ImagePullBackOff';
@@ -246,31 +274,70 @@ export class PodKeeper {
       const { pod } = this;
       const volumes = this.#volumes;
       const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more, up });
+      await this.#giveFolders(container);
       const boxed = await driver.wrap(box);
       this.#begun.add(name);
-      await keeper.start(attempt, { ...boxed, driver: driver.name, isBoxed: driver.hasMounts, delayMs });
+      await keeper.start(attempt, {
+        ...boxed,
+        driver: driver.name,
+        image: container.image ?? '',
+        isBoxed: driver.hasMounts,
+        delayMs,
+      });
+      turn.events.normal('Started', `Started container ${name}`, 'Starting');
     } catch (error) {
-      if (!(error instanceof ConfigProblem) && !(error instanceof VolumeProblem)) throw error;
-      const reason = error instanceof ConfigProblem ? error.reason : 'CreateContainerConfigError';
-      const obstacle = { reason, message: error.message, retryAt: clock.now() + CONFIG_RETRY_MS };
-      return refuse(obstacle, `Error: ${error.message}`);
+      const { message } = error as Error;
+      const retryAt = clock.now() + CONFIG_RETRY_MS;
+      if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
+        return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
+      }
+      if (isKubeError(error)) throw error;
+      // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
+      const launch = {
+        reason: 'RunContainerError',
+        message,
+        waitMs: LAUNCH_RETRY_MS,
+        retryAt: clock.now() + LAUNCH_RETRY_MS,
+      };
+      refuse(launch, `Error: ${message}`);
     }
-    turn.events.normal('Started', `Started container ${name}`, 'Starting');
-    return true;
+  }
+
+  /** To whom the container runs as: where it begins, and the way there. */
+  async #giveFolders(container: PodContainer): Promise<void> {
+    const { host, runs } = this.#node;
+    const user = userOf(this.pod, container, host.user);
+    if (!user) return;
+    const own = runs.containerFolder({ uid: this.uid, container: container.name });
+    const scratch = join(own, 'scratch');
+    await host.files.makeFolder(scratch);
+    await host.files.setOwner(scratch, user, false);
+    const way = [runs.folder, join(runs.folder, 'pods'), this.folder, join(this.folder, 'containers'), own];
+    for (const folder of [...way, join(this.folder, 'volumes')]) {
+      if ((await host.files.kindOf(folder)) === 'folder') await host.files.setMode(folder, PASSABLE);
+    }
   }
 
   async #stop(name: string, graceMs: number, why: string, { events }: PodTurn): Promise<boolean> {
-    const preStop = hookOf(this.#node, this, this.#containerOf(name), 'preStop', events);
+    const preStop = hookOf(this.#node, this, this.containerOf(name), 'preStop', events);
     const isNews = await this.#keeperOf(name).stop(graceMs, why, preStop);
     if (!isNews) return false;
     const { offence } = this.#keeperOf(name);
     if (offence && why === 'offence') events.warning(offence.reason, offence.message, 'Killing');
+    if (why === CHANGED) {
+      events.normal('Killing', `Container ${name} definition changed, will be restarted`, 'Killing');
+      return true;
+    }
     const note =
       why === 'probe'
         ? `Container ${name} failed ${this.#failedProbe(name)} probe, will be restarted`
         : `Stopping container ${name}`;
     events.normal('Killing', note, 'Killing');
     return true;
+  }
+
+  #hostsText(): string {
+    return hostsText(this.pod, this.address ?? '', this.#node.names(this.pod.metadata.namespace ?? ''));
   }
 
   #failedProbe(name: string): string {
@@ -288,7 +355,7 @@ export class PodKeeper {
   }
 
   /** With what every container gets. */
-  #containerOf(name: string): PodContainer {
+  containerOf(name: string): PodContainer {
     const found = this.#all().find((one) => one.name === name);
     if (!found) throw new Error(`pod ${this.key} has no container ${name}`);
     return this.#hasAccount ? withAccountMount(found) : found;
@@ -302,12 +369,17 @@ export class PodKeeper {
 
   #containerKeeper(name: string): ContainerKeeper {
     const { clock, host, runs } = this.#node;
-    return new ContainerKeeper(this.uid, name, {
-      clock,
-      host,
-      runs,
-      driverOf: (driver) => this.#node.driverOf(driver),
-      wake: () => this.#node.wake(this.key),
-    });
+    return new ContainerKeeper(
+      this.uid,
+      name,
+      {
+        clock,
+        host,
+        runs,
+        driverOf: (driver) => this.#node.driverOf(driver),
+        wake: () => this.#node.wake(this.key),
+      },
+      this.#record.lost?.[name],
+    );
   }
 }

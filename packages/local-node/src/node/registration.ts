@@ -63,10 +63,12 @@ export async function register({ client, clock, facts, driver, signal }: Registr
   await api.apply({ metadata, status }, { subresource: 'status', fieldManager, force: true, signal });
 }
 
-/** Once: the next renewal follows after `RENEW_MS`. The node owns its lease, so that it goes with it. */
-export async function renewLease({ client, clock, facts, signal }: RegistrationInput): Promise<void> {
+/** Once: the next renewal follows after `RENEW_MS`. A node whose object was deleted makes it anew. The node owns its lease, so that it goes with it. */
+export async function renewLease(input: RegistrationInput): Promise<void> {
+  const { client, clock, facts, signal } = input;
   const api = client.resource(leases, LEASE_NAMESPACE);
   const node = await client.resource(nodes).find(facts.name, { signal });
+  if (!node) await register(input);
   const ownerReferences = node && [{ apiVersion: 'v1', kind: 'Node', name: facts.name, uid: node.metadata.uid }];
   const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z');
   const spec = { holderIdentity: facts.name, leaseDurationSeconds: LEASE_SECONDS, renewTime };

@@ -15,6 +15,7 @@ export interface RoundsOptions {
   readonly facts: NodeFacts;
   readonly driver: string;
   readonly runs: Runs;
+  renewNames(): Promise<void>;
   keepers(): readonly PodKeeper[];
   wake(key: string): void;
   readonly mostLogBytes: number;
@@ -22,8 +23,9 @@ export interface RoundsOptions {
 }
 
 const LOOK_MS = 1_000;
+const NAMES_MS = 250;
 const WILDCARDS_MS = 2_000;
-const LOGS_MS = 10_000;
+const LOGS_MS = 2_000;
 const ORPHANS_MS = 60_000;
 const REGISTER_MS = 300_000;
 /** After a failure: the server may be there again soon. */
@@ -45,6 +47,7 @@ export class NodeRounds implements AsyncDisposable {
       this.#every('register the node', REGISTER_MS, () => register(registration)),
       this.#every('renew the lease of the node', RENEW_MS, () => renewLease(registration)),
       this.#every('look after processes', LOOK_MS, async () => this.#look()),
+      this.#every('renew names', NAMES_MS, () => options.renewNames()),
       this.#every('look for wildcard listeners', WILDCARDS_MS, async () => this.#wildcards()),
       this.#every('keep logs short', LOGS_MS, () => this.#shorten()),
       this.#every('look for orphans', ORPHANS_MS, async () => this.#orphans()),

@@ -1,6 +1,12 @@
-/** Which config maps and secrets the volumes of a pod are made of. */
+/** Which objects a pod is made of, besides its own. */
 import { referencesOf } from '../pod/environment.ts';
 import type { StoredPod } from '../pod/view.ts';
+
+export type Uses = (pod: StoredPod, name: string) => boolean;
+
+export function usesClaim({ spec }: StoredPod, name: string): boolean {
+  return (spec?.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName === name);
+}
 
 export function usesConfigMap({ spec }: StoredPod, name: string): boolean {
   const isInVolume = (spec?.volumes ?? []).some(

@@ -233,6 +233,22 @@ test('a container that is not well is asked to end, and killed after its time', 
       does: ['stop main 2s'],
     },
     {
+      what: 'another image',
+      pod: podOf({ containers: [{ ...main, image: 'host:2' }], terminationGracePeriodSeconds: 7 }),
+      view: viewWith({ main: { latest: running() } }),
+      does: ['stop main 7s'],
+    },
+    {
+      what: 'and again at once, whatever the policy says',
+      pod: podOf({ containers: [{ ...main, image: 'host:2' }], restartPolicy: 'Never' }),
+      view: viewWith({
+        main: {
+          latest: ended(143, { attempt: 4, delayMs: SECOND, stop: { at: T0, graceMs: SECOND, why: 'changed' } }),
+        },
+      }),
+      does: ['start main#5'],
+    },
+    {
       what: 'asked by whoever was here before',
       pod,
       view: viewWith({ main: { latest: asked } }),

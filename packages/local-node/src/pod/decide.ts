@@ -1,6 +1,7 @@
 /** What to do next for a pod. Pure: what is, what should be and the time go in; actions and when to look again come out. */
 import { type RestartBackoff, restartAt, restartBackoff, restartDelay } from './backoff.ts';
 import {
+  CHANGED,
   endedWith,
   initsOf,
   isInitDone,
@@ -166,8 +167,7 @@ function keep(
   const of = viewOf(view, name);
   const { latest, obstacle } = of;
   if (isLive(of)) return tend(pod, container, view, now, plan);
-  const code = endedWith(of);
-  if (latest && (code === undefined || !runsAgain(pod, container, code, isInit))) return;
+  if (latest && (endedWith(of) === undefined || !runsAgain(pod, container, of, isInit))) return;
   const from = latest ? restartAt(latest, backoff) : now;
   const at = Math.max(from, obstacle?.retryAt ?? from);
   if (now < at) return plan.at(at);
@@ -186,7 +186,8 @@ function tend(pod: StoredPod, container: PodContainer, view: PodView, now: numbe
     return ask(view, name, until - now, latest.stop.why, plan); // of a node before this one, perhaps
   }
   const probe = startup === 'failure' ? container.startupProbe : container.livenessProbe;
-  const why = unwell({ liveness, startup, postStart, offence });
+  const isChanged = container.image !== undefined && container.image !== latest.image;
+  const why = isChanged ? CHANGED : unwell({ liveness, startup, postStart, offence });
   if (why === undefined) return;
   const own = why === 'probe' ? probe?.terminationGracePeriodSeconds : undefined;
   const graceMs = own === undefined ? graceMsOf(pod) : Math.max(LEAST_GRACE_MS, own * 1_000);

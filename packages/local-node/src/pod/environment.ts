@@ -10,9 +10,7 @@ export interface ReadSources {
 }
 
 /** The pod asks for something that is not there. It may come: the container waits. */
-export class ConfigProblem extends Error {
-  readonly reason = 'CreateContainerConfigError';
-}
+export class ConfigProblem extends Error {}
 
 export interface EnvironmentInput {
   readonly pod: StoredPod;

@@ -33,6 +33,7 @@ export function running(more: Partial<Instance> = {}): Instance {
     attempt: 0,
     delayMs: 0,
     driver: 'plain',
+    image: 'host',
     state: 'running',
     main: { pid: 10, startTime: '1' },
     shim: { pid: 9, startTime: '1' },

@@ -22,9 +22,18 @@ export function mainsOf({ spec }: StoredPod): readonly ReadContainer[] {
   return spec?.containers ?? [];
 }
 
+/** Why a run was ended whose container has another image now. */
+export const CHANGED = 'changed';
+
 /** Whether it runs again after this end, while its pod is not to end. */
-export function runsAgain(pod: StoredPod, container: PodContainer, code: number, isInit: boolean): boolean {
-  if (isSidecar(container)) return true;
+export function runsAgain(
+  pod: StoredPod,
+  container: PodContainer,
+  { latest }: ContainerView,
+  isInit: boolean,
+): boolean {
+  const code = latest?.end?.code ?? 0;
+  if (isSidecar(container) || latest?.stop?.why === CHANGED) return true;
   const policy = policyOf(pod);
   if (code === 0) return policy === 'Always' && !isInit;
   return policy !== 'Never';
@@ -58,13 +67,14 @@ export function isInitialized(pod: StoredPod, view: PodView): boolean {
 /** No container will run again by itself, and none of its own containers runs: `failed` or `succeeded`. */
 export function outcomeOf(pod: StoredPod, view: PodView): 'succeeded' | 'failed' | undefined {
   const failedInit = initsOf(pod).some((init) => {
-    const code = isSidecar(init) ? undefined : endedWith(viewOf(view, init.name));
-    return code !== undefined && code !== 0 && !runsAgain(pod, init, code, true);
+    const of = viewOf(view, init.name);
+    const code = isSidecar(init) ? undefined : endedWith(of);
+    return code !== undefined && code !== 0 && !runsAgain(pod, init, of, true);
   });
   if (failedInit) return 'failed';
-  const codes = mainsOf(pod).map((main) => ({ main, code: endedWith(viewOf(view, main.name)) }));
-  if (codes.some(({ main, code }) => code === undefined || runsAgain(pod, main, code, false))) return undefined;
-  return codes.every(({ code }) => code === 0) ? 'succeeded' : 'failed';
+  const mains = mainsOf(pod).map((main) => ({ main, of: viewOf(view, main.name) }));
+  if (mains.some(({ main, of }) => endedWith(of) === undefined || runsAgain(pod, main, of, false))) return undefined;
+  return mains.every(({ of }) => endedWith(of) === 0) ? 'succeeded' : 'failed';
 }
 
 export function liveContainers(pod: StoredPod, view: PodView): readonly ReadContainer[] {

@@ -152,8 +152,7 @@ function waitingOf(container: PodContainer, isInit: boolean, shown: Shown): Cont
   if (latest?.state === 'running') return undefined;
   const isOver = view.stop !== undefined || phase === 'Succeeded' || phase === 'Failed';
   if (latest?.state === 'ended') {
-    const code = latest.end?.code ?? 0;
-    if (isOver || !runsAgain(pod, container, code, isInit)) return undefined;
+    if (isOver || !runsAgain(pod, container, of, isInit)) return undefined;
     if (obstacle) return { reason: obstacle.reason, message: obstacle.message };
     if (now >= restartAt(latest, backoff)) return undefined; // it runs again in this turn
     const seconds = restartDelay(latest, backoff) / 1_000;

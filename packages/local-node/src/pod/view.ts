@@ -1,11 +1,10 @@
 /** What the node knows of a pod and its containers when it decides. Plain data; whoever fills it has looked. */
-import type { Pod, PodSpec } from '../kinds/pod.ts';
+import type { Pod } from '../kinds/pod.ts';
 import type { Stored } from '@reeve/kube';
 import type { DeepReadonly } from '@reeve/runtime';
 import type { Instance } from '../shim/instance.ts';
 
 export type StoredPod = DeepReadonly<Stored<Pod>>;
-export type { PodSpec };
 
 /** Why something cannot be done yet, in the words of a waiting reason. */
 export interface Obstacle {

@@ -32,7 +32,7 @@ test('an identity counts when it is written to its end', () => {
 test('what became of a run', () => {
   const identity = { main: { pid: 11, startTime: '5' }, shim: { pid: 10, startTime: '4' }, bootId: 'boot', at: 2 };
   const evidence: Evidence = {
-    intent: { attempt: 3, at: 1, delayMs: 0, driver: 'plain', isBoxed: false },
+    intent: { attempt: 3, at: 1, delayMs: 0, driver: 'plain', image: 'host', isBoxed: false },
     stop: undefined,
     identity,
     exit: undefined,

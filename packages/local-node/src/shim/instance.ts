@@ -10,6 +10,8 @@ export interface Intent {
   readonly delayMs: number;
   /** How processes are put into a sandbox: who asks for its main process must know. */
   readonly driver: string;
+  /** What it was begun from: another one means another run. */
+  readonly image: string;
   /** The program runs in a box that must be made first; it says when that is done. */
   readonly isBoxed: boolean;
 }
@@ -32,6 +34,7 @@ export interface Instance {
   readonly attempt: number;
   readonly delayMs: number;
   readonly driver: string;
+  readonly image: string;
   /** `void`: it was meant to start and never will. */
   readonly state: 'starting' | 'running' | 'ended' | 'void';
   readonly main: ProcessId | undefined;
@@ -87,14 +90,19 @@ const LOST_CODE = 137;
 
 export function instanceOf(evidence: Evidence): Instance {
   const { intent, stop, identity, exit, now } = evidence;
-  const { attempt, delayMs, driver } = intent;
-  const known = { attempt, delayMs, driver, stop, main: identity?.main, shim: identity?.shim, startedAt: identity?.at };
-  const lost = (message: string): Instance => ({
-    ...known,
-    state: 'ended',
-    startedAt: known.startedAt ?? intent.at,
-    end: { code: LOST_CODE, at: now, reason: LOST_REASON, message },
-  });
+  const { attempt, delayMs, driver, image } = intent;
+  const known = {
+    attempt,
+    delayMs,
+    driver,
+    image,
+    stop,
+    main: identity?.main,
+    shim: identity?.shim,
+    startedAt: identity?.at,
+  };
+  const lost = (message: string) =>
+    lostRun({ ...known, startedAt: known.startedAt ?? intent.at, state: 'ended', end: undefined }, now, message);
   if (exit) return { ...known, state: 'ended', startedAt: known.startedAt ?? intent.at, end: exit };
   if (evidence.isGivenUp) return { ...known, state: 'void', end: undefined };
   if (!identity) {
@@ -107,4 +115,9 @@ export function instanceOf(evidence: Evidence): Instance {
     return { ...known, state: intent.isBoxed && !evidence.isUp ? 'starting' : 'running', end: undefined };
   }
   return lost('The container ended together with the process that waits for its exit code.');
+}
+
+/** A run that is over, and nobody knows how it ended. */
+export function lostRun(run: Instance, now: number, message: string): Instance {
+  return { ...run, state: 'ended', end: { code: LOST_CODE, at: now, reason: LOST_REASON, message } };
 }

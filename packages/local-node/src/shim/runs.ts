@@ -19,9 +19,12 @@ export interface Begin {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly driver: string;
+  readonly image: string;
   readonly isBoxed: boolean;
   readonly delayMs: number;
 }
+
+const MOST_PASSES = 3;
 
 /** A claimed run without an identity is looked for among all processes, but not before its shim had time to say who it is. */
 const SHY_MS = 1_000;
@@ -44,6 +47,7 @@ export class Runs {
 
   static async open(host: Host, folder: string, now: () => number): Promise<Runs> {
     await host.files.makeFolder(join(folder, 'pods'));
+    await takeFolder(host, folder);
     // In place of the one before as a whole: shims of then go on reading theirs.
     await host.files.write(join(folder, 'shim.sh'), SHIM);
     return new Runs(host, folder, now, await host.processes.bootId());
@@ -79,14 +83,14 @@ export class Runs {
       .sort((a, b) => a - b);
   }
 
-  async begin(key: RunKey, { argv, env, driver, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
+  async begin(key: RunKey, { argv, env, driver, image, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
     const { files, processes } = this.#host;
     const folder = this.runFolder(key);
     await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
     await files.makeFolder(folder);
     await files.makeFolder(scratch);
-    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, isBoxed };
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, image, isBoxed };
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);
@@ -171,9 +175,12 @@ export class Runs {
 
   /** Ends everything of a run at once. True if there was nothing to end. */
   kill(key: RunKey, instance: Pick<Instance, 'main' | 'shim'>): boolean {
-    const rows = this.processesOf(key, instance);
-    for (const row of rows) this.#host.processes.signal(row, 'SIGKILL');
-    return rows.length === 0;
+    // More than once: whoever forks without end must not win.
+    for (let pass = 0; ; pass++) {
+      const rows = this.processesOf(key, instance);
+      for (const row of rows) this.#host.processes.signal(row, 'SIGKILL');
+      if (rows.length === 0 || pass === MOST_PASSES) return pass === 0;
+    }
   }
 
   /** Processes of pods of this node that nobody knows any more, with their shims. */
@@ -208,4 +215,21 @@ export class Runs {
 
 function jsonOf<T>(text: string | undefined): T | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
+/** Two nodes on one folder would end each other's pods. The one before must have ended; how does not matter. */
+async function takeFolder({ files, processes }: Host, folder: string): Promise<void> {
+  const path = join(folder, 'owner');
+  const self = { ...processes.self(), bootId: await processes.bootId() };
+  const owner = jsonOf<typeof self>(await files.read(path));
+  const isTaken =
+    owner !== undefined &&
+    owner.bootId === self.bootId &&
+    owner.pid !== self.pid &&
+    processes.find(owner.pid)?.startTime === owner.startTime;
+  if (isTaken) {
+    const message = `the folder ${folder} belongs to a node that runs: process ${owner.pid}`;
+    throw new ReeveError('NODE_FOLDER_IN_USE', message, { subjects: [folder] });
+  }
+  await files.write(path, JSON.stringify(self));
 }

@@ -3,12 +3,17 @@
  * the link `..data`, which is swapped.
  */
 import { dirname, join } from 'node:path';
-import type { HostFiles } from '../host/host.ts';
+import type { HostFiles, Owner } from '../host/host.ts';
 import type { Payload } from './payload.ts';
 
 const DATA = '..data';
 
-export async function writePayload(files: HostFiles, folder: string, payload: Payload, name: string): Promise<void> {
+export async function writePayload(
+  { files, owner }: { readonly files: HostFiles; readonly owner: Owner | undefined },
+  folder: string,
+  payload: Payload,
+  name: string,
+): Promise<void> {
   await files.makeFolder(folder, 0o755);
   const fresh = `..${name}`;
   await files.remove(join(folder, fresh));
@@ -18,6 +23,7 @@ export async function writePayload(files: HostFiles, folder: string, payload: Pa
     await files.makeFolder(dirname(target), 0o755);
     await files.write(target, content, mode);
   }
+  if (owner) await files.setOwner(join(folder, fresh), owner, true);
   const before = await files.linkTarget(join(folder, DATA));
   await files.link(fresh, join(folder, DATA));
   const tops = new Set([...payload.files.keys()].map((path) => path.split('/')[0] as string));

@@ -1,7 +1,7 @@
 /** The volumes of one pod on this machine. */
 import { join } from 'node:path';
 import type { Mount } from '../driver/driver.ts';
-import type { HostFiles } from '../host/host.ts';
+import type { HostFiles, Owner } from '../host/host.ts';
 import type { Surroundings } from '../pod/downward.ts';
 import { expand } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
@@ -16,6 +16,8 @@ export interface VolumeOptions {
   readonly folder: string;
   /** Host paths may lead to what is below these, links followed. */
   readonly hostPathRoots: readonly string[];
+  /** Whose the pod's own volumes are. Default: the node's. */
+  readonly owner?: Owner | undefined;
 }
 
 export interface VolumeTurn {
@@ -89,17 +91,22 @@ export class PodVolumes {
   }
 
   async #make(volume: PodVolume, turn: VolumeTurn): Promise<void> {
-    const { files, folder } = this.#options;
+    const { files, folder, owner } = this.#options;
     const { name, emptyDir, hostPath, persistentVolumeClaim } = volume;
     const own = join(folder, name);
+    const isMade = this.#paths.has(name);
     if (emptyDir) {
+      if (isMade) return;
       await files.makeFolder(own, 0o777);
+      if (owner) await files.setOwner(own, owner, false);
       this.#paths.set(name, own);
     } else if (hostPath) {
       this.#paths.set(name, await this.#hostPath(name, hostPath));
     } else if (persistentVolumeClaim) {
-      if (!this.#paths.has(name))
-        this.#paths.set(name, await claimed(files, name, persistentVolumeClaim.claimName, turn));
+      if (isMade) return;
+      const path = await claimed(files, name, persistentVolumeClaim.claimName, turn);
+      if (owner) await files.setOwner(path, owner, false);
+      this.#paths.set(name, path);
     } else {
       await this.#fromObjects(volume, own, turn);
     }
@@ -114,7 +121,7 @@ export class PodVolumes {
     const before = this.#written.get(name);
     this.#paths.set(name, own);
     if (before?.digest === digest) return;
-    await writePayload(files, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
+    await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
     this.#written.set(name, { digest, renewAt: payload.renewAt });
   }
 
