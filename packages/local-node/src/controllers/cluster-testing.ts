@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { type AnyObject, type KubeObject, type Resource, resource, type Stored } from '@reeve/kube';
+import { type AnyObject, type KubeObject, type Resource, resource, type Stored, type Transport } from '@reeve/kube';
 import { timestamp } from '@reeve/runtime';
 import { Manager, type Runnable } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
@@ -65,6 +65,8 @@ export class Cluster {
   readonly lines: string[] = [];
   /** What the kubelet says of pods; a test may change it at any time. */
   kubelet: NonNullable<ClusterOptions['kubelet']>;
+  /** Around all requests of the manager that is started next. */
+  wire: (transport: Transport) => Transport = (transport) => transport;
   /** Pods that ignore that they are being deleted, by name. */
   readonly stubborn = new Set<string>();
   readonly #options: ClusterOptions;
@@ -79,12 +81,16 @@ export class Cluster {
 
   static async start(t: TestContext, options: ClusterOptions): Promise<Cluster> {
     const cluster = new Cluster(options);
-    const snapshot = options.snapshot ?? (await snapshotOf({ namespaces: ['ns'] }));
-    const onError = (error: unknown) => void cluster.lines.push(`SERVER ${String(error)}`);
-    cluster.#api = await ApiWorld.open({ clock: cluster.clock, random: seededRandom(1), snapshot, onError });
-    cluster.startManager();
+    await cluster.open();
     t.after(() => cluster.end());
     return cluster;
+  }
+
+  async open(): Promise<void> {
+    const snapshot = this.#options.snapshot ?? (await snapshotOf({ namespaces: ['ns'] }));
+    const onError = (error: unknown) => void this.lines.push(`SERVER ${String(error)}`);
+    this.#api = await ApiWorld.open({ clock: this.clock, random: seededRandom(1), snapshot, onError });
+    this.startManager();
   }
 
   get api(): ApiWorld {
@@ -100,7 +106,7 @@ export class Cluster {
       { clock: this.clock, random: seededRandom(2), ids },
       {
         name: 'controllers',
-        transport: this.api.transport,
+        transport: this.wire(this.api.transport),
         budget: { write: rate, delete: rate, read: rate, event: rate },
         log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
       },
@@ -175,8 +181,14 @@ export class Cluster {
       const { name, namespace = '', deletionTimestamp } = pod.metadata;
       const of = api.resource(pods, namespace);
       if (deletionTimestamp !== undefined) {
-        const isGoing = !this.stubborn.has(name) && (pod.metadata.finalizers?.length ?? 0) === 0;
-        if (isGoing) await of.delete(name, { gracePeriodSeconds: 0, uid: pod.metadata.uid });
+        if (this.stubborn.has(name)) continue;
+        const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+        // The kubelet says how it ended before it lets go of it.
+        if ((pod.metadata.finalizers?.length ?? 0) > 0 && !isOver && pod.spec?.nodeName) {
+          const value = { status: ended('Failed', 143)(pod, now) };
+          await of.patch(name, { type: 'merge', value }, { subresource: 'status' });
+        }
+        await of.delete(name, { gracePeriodSeconds: 0, uid: pod.metadata.uid });
         continue;
       }
       if ((pod.spec?.nodeName ?? '') === '') {
