@@ -20,7 +20,7 @@ const events = resource<AnyObject>({
   namespaced: true,
 });
 
-type Controllers = readonly Runnable[] | ((manager: Manager, cluster: Cluster) => readonly Runnable[]);
+type Controllers = readonly Runnable[] | ((manager: Manager, cluster: Cluster) => readonly Runnable[] | void);
 
 export interface ClusterOptions {
   readonly controllers: Controllers;
@@ -112,7 +112,7 @@ export class Cluster {
       },
     );
     const all = typeof controllers === 'function' ? controllers(manager, this) : controllers;
-    for (const one of all) manager.add(one);
+    for (const one of all ?? []) manager.add(one);
     this.#stop = new AbortController();
     this.#running = manager.run(this.#stop.signal);
   }
@@ -202,6 +202,21 @@ export class Cluster {
       }
     }
   }
+}
+
+/** The process dies at its n-th write: before it arrives, or before its answer does. */
+export function dyingAt(count: number, isDone: boolean) {
+  let writes = 0;
+  const wire =
+    (transport: Transport): Transport =>
+    async (request) => {
+      const isWrite = request.method !== 'GET' && !request.path.includes('/events');
+      if (isWrite) writes++;
+      if (writes < count) return transport(request);
+      if (writes === count && isWrite && isDone) await transport(request);
+      throw new Error('dead');
+    };
+  return { wire, isDead: () => writes >= count };
 }
 
 export async function settle(): Promise<void> {

@@ -7,8 +7,9 @@ import { type Pod, pods } from '../../kinds/pod.ts';
 import { type ReplicaSet, replicaSets } from '../../kinds/replicaset.ts';
 import { selects } from '../../kinds/selector.ts';
 import { claim, controllerOf, ORPHANS, orphanIndex, settleClaims } from '../owned/claim.ts';
+import { BUSY, expecting } from '../owned/expected.ts';
 import { isEnded } from '../owned/pod-state.ts';
-import { change, createIfAbsent, remove } from '../owned/writes.ts';
+import { change, createIfAbsent, referenceTo, remove } from '../owned/writes.ts';
 import { planRollout, type RolloutPlan } from './plan.ts';
 import type { Scale } from './rolling.ts';
 import {
@@ -36,7 +37,8 @@ export class DeploymentController extends Controller<Deployment> {
   #pods!: Reflection<Pod>;
 
   constructor() {
-    super({ name: 'deployment', kind: deployments, cancelOn: false, reconcile: (work) => this.#reconcile(work) });
+    const reconcile = expecting((work: Work) => this.#reconcile(work));
+    super({ name: 'deployment', kind: deployments, cancelOn: false, hotLoop: BUSY, reconcile });
   }
 
   override setUp(parts: Parts): void {
@@ -72,7 +74,10 @@ export class DeploymentController extends Controller<Deployment> {
     if (!isBeingDeleted && newest && !spec.paused) await this.#tellRevision(work, deployment, plan.revision);
     const before = deployment.status;
     const generation = metadata.generation ?? 0;
-    const status = statusOf({ spec, before, generation, collisionCount, newest, old: plan.old, isCreated }, work.now());
+    const status = statusOf(
+      { name: metadata.name, spec, before, generation, collisionCount, newest, old: plan.old, isCreated },
+      work.now(),
+    );
     await work.status(status);
     for (const set of plan.forget) await remove(work, this.#sets, set);
     const at = deadlineOf(
@@ -101,7 +106,7 @@ export class DeploymentController extends Controller<Deployment> {
       const wanted = newSet(deployment, create, revision, collisionCount);
       const made = await createIfAbsent(work, this.#sets, wanted);
       if (made) {
-        if (create > 0) this.#tellScale(work, made.metadata.name, 0, create);
+        if (create > 0) this.#tellScale(work, made, 0, create);
         return { newest: made, collisionCount, isCreated: true };
       }
       const api = work.api.resource(replicaSets, deployment.metadata.namespace);
@@ -139,13 +144,14 @@ export class DeploymentController extends Controller<Deployment> {
       metadata: { annotations: { [DESIRED]: desired, [MAX]: max } },
       spec: { replicas },
     });
-    if (before !== replicas) this.#tellScale(work, set.metadata.name, before, replicas);
+    if (before !== replicas) this.#tellScale(work, set, before, replicas);
   }
 
-  #tellScale(work: Work, name: string, before: number, after: number): void {
+  #tellScale(work: Work, set: StoredSet, before: number, after: number): void {
     const way = after > before ? 'up' : 'down';
-    const note = `Scaled ${way} replica set ${name} from ${before} to ${after}`;
-    work.events.normal('ScalingReplicaSet', note, after > before ? 'ScaleUp' : 'ScaleDown');
+    const about = referenceTo(replicaSets, set);
+    const note = `Scaled ${way} replica set ${set.metadata.name} from ${before} to ${after}`;
+    work.events.normal('ScalingReplicaSet', note, after > before ? 'ScaleUp' : 'ScaleDown', about);
   }
 
   async #tellRevision(work: Work, deployment: StoredDeployment, revision: number): Promise<void> {

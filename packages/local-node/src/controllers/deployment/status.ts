@@ -4,6 +4,7 @@ import type { DeploymentCondition, DeploymentSpec, DeploymentStatus } from '../.
 import { limitsOf, type StoredSet, sum } from './sets.ts';
 
 export interface StatusView {
+  readonly name: string;
   readonly spec: DeploymentSpec;
   readonly before: DeploymentStatus | undefined;
   readonly generation: number;
@@ -61,18 +62,20 @@ function progress(view: StatusView, numbers: Numbers, now: number): readonly Dep
   if ((spec.progressDeadlineSeconds ?? NO_DEADLINE) === NO_DEADLINE) return conditions.filter((one) => one !== known);
   if (spec.paused) return say('Unknown', 'DeploymentPaused', 'Deployment is paused');
   if (known?.reason === 'DeploymentPaused') return say('Unknown', 'DeploymentResumed', 'Deployment is resumed', true);
-  if (!newest) return conditions;
-  const { name } = newest.metadata;
-  if (isCreated) return say('True', 'NewReplicaSetCreated', `Created new replica set "${name}"`, true);
+  const what = newest ? `ReplicaSet "${newest.metadata.name}"` : `Deployment "${view.name}"`;
+  if (newest && isCreated) {
+    return say('True', 'NewReplicaSetCreated', `Created new replica set "${newest.metadata.name}"`, true);
+  }
   const isDone = numbers.replicas === numbers.updatedReplicas && known?.reason === 'NewReplicaSetAvailable';
-  if (isComplete(view, numbers))
-    return say('True', 'NewReplicaSetAvailable', `ReplicaSet "${name}" has successfully progressed.`);
+  if (newest && isComplete(view, numbers))
+    return say('True', 'NewReplicaSetAvailable', `${what} has successfully progressed.`);
   if (isDone) return conditions;
-  if (!known) return say('True', 'FoundNewReplicaSet', `Found new replica set "${name}"`, true);
-  if (getsOn(before, numbers)) return say('True', 'ReplicaSetUpdated', `ReplicaSet "${name}" is progressing.`, true);
+  if (!known && newest)
+    return say('True', 'FoundNewReplicaSet', `Found new replica set "${newest.metadata.name}"`, true);
+  if (getsOn(before, numbers)) return say('True', 'ReplicaSetUpdated', `${what} is progressing.`, true);
   const at = deadlineOf(spec, known);
   if (at === undefined || now < at) return conditions;
-  return say('False', 'ProgressDeadlineExceeded', `ReplicaSet "${name}" has timed out progressing.`);
+  return say('False', 'ProgressDeadlineExceeded', `${what} has timed out progressing.`);
 }
 
 export function isComplete({ spec }: Pick<StatusView, 'spec'>, numbers: Numbers): boolean {
@@ -92,10 +95,16 @@ function getsOn(before: DeploymentStatus | undefined, after: Numbers): boolean {
 
 /** When it has not got on for too long. */
 export function deadlineOf(
-  { progressDeadlineSeconds: seconds = NO_DEADLINE }: DeploymentSpec,
+  { progressDeadlineSeconds: seconds = NO_DEADLINE, paused = false }: DeploymentSpec,
   known: DeploymentCondition | undefined,
 ): number | undefined {
-  if (seconds === NO_DEADLINE || !known || known.status === 'False' || known.reason === 'NewReplicaSetAvailable')
+  if (
+    paused ||
+    seconds === NO_DEADLINE ||
+    !known ||
+    known.status === 'False' ||
+    known.reason === 'NewReplicaSetAvailable'
+  )
     return undefined;
   const since = Date.parse(known.lastUpdateTime ?? '');
   return Number.isNaN(since) ? undefined : since + seconds * 1_000;

@@ -6,6 +6,7 @@ import { type Pod, pods } from '../../kinds/pod.ts';
 import { selects } from '../../kinds/selector.ts';
 import { type Service, services } from '../../kinds/service.ts';
 import { type SchedulingNode, schedulingNodes } from '../../scheduler/node.ts';
+import { BUSY, expecting } from '../owned/expected.ts';
 import { MANAGED_BY, MANAGER, planSlices } from './plan.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -21,7 +22,8 @@ export class EndpointsController extends Controller<Service> {
   #nodes!: Reflection<SchedulingNode>;
 
   constructor() {
-    super({ name: 'endpointslice', kind: services, cancelOn: false, reconcile: (work) => this.#reconcile(work) });
+    const reconcile = expecting((work: Reconcile<Service>) => this.#reconcile(work));
+    super({ name: 'endpointslice', kind: services, cancelOn: false, hotLoop: BUSY, reconcile });
   }
 
   override setUp(parts: Parts): void {

@@ -6,7 +6,8 @@ import { isFinished, type Job, JOB_TRACKING, jobCondition, jobs, type JobStatus 
 import { type Pod, pods } from '../../kinds/pod.ts';
 import { selects } from '../../kinds/selector.ts';
 import { claim, controllerOf, ORPHANS, orphanIndex, settleClaims } from '../owned/claim.ts';
-import { change, create, readLive, remove, type Writing } from '../owned/writes.ts';
+import { BUSY, expecting } from '../owned/expected.ts';
+import { change, create, readLive, referenceTo, remove, type Writing } from '../owned/writes.ts';
 import { newPod } from './new-pod.ts';
 import { expiryOf, isTracked, planJob } from './plan.ts';
 
@@ -21,7 +22,7 @@ export class JobController extends Controller<Job> {
   #pods!: Reflection<Pod>;
 
   constructor() {
-    super({ name: 'job' });
+    super({ name: 'job', hotLoop: BUSY });
   }
 
   override setUp(parts: Parts): void {
@@ -58,9 +59,14 @@ export class JobController extends Controller<Job> {
       queues: [queue],
       concurrency: 4,
       cancelOn: false,
-      reconcile: (work) => this.#reconcile(work),
+      reconcile: expecting((work: Work) => this.#reconcile(work)),
     });
-    parts.work({ of: all, queues: [strays], cancelOn: false, reconcile: (work) => this.#letGo(work) });
+    parts.work({
+      of: all,
+      queues: [strays],
+      cancelOn: false,
+      reconcile: expecting((work: Reconcile<Pod>) => this.#letGo(work)),
+    });
   }
 
   #isOwned(pod: StoredPod): boolean {
@@ -114,7 +120,7 @@ export class JobController extends Controller<Job> {
     const current = forget ? await release(work, this.#pods, pod) : pod;
     if (!current) return;
     await remove(work, this.#pods, current);
-    work.events.normal('SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, 'Delete');
+    work.events.normal('SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, 'Delete', referenceTo(pods, pod));
   }
 
   async #start(work: Work, job: StoredJob, indexes: readonly (number | undefined)[]): Promise<void> {
@@ -123,8 +129,9 @@ export class JobController extends Controller<Job> {
     if (!live || live.metadata.deletionTimestamp !== undefined) return;
     for (const index of indexes) {
       try {
-        const { metadata } = await create(work, this.#pods, newPod(job, index));
-        work.events.normal('SuccessfulCreate', `Created pod: ${metadata.name}`, 'Create');
+        const pod = await create(work, this.#pods, newPod(job, index));
+        const about = referenceTo(pods, pod);
+        work.events.normal('SuccessfulCreate', `Created pod: ${pod.metadata.name}`, 'Create', about);
       } catch (error) {
         work.events.warning('FailedCreate', `Error creating: ${String((error as Error).message)}`, 'Create');
         throw error;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { Stored, Transport } from '@reeve/kube';
+import type { Stored } from '@reeve/kube';
 import { isFinished, type Job, jobCondition, type JobSpec, jobs } from '../../kinds/job.ts';
 import { type Pod, type PodStatus, pods } from '../../kinds/pod.ts';
-import { Cluster, ended, ready } from '../cluster-testing.ts';
+import { Cluster, dyingAt, ended, ready } from '../cluster-testing.ts';
 import { GarbageKeeper } from '../garbage/keeper.ts';
 import { JobController } from './controller.ts';
 
@@ -193,24 +193,6 @@ test('a finished job goes after its time to live, and a deleted one leaves no po
     assert.ok(left.every(({ metadata }) => (metadata.finalizers ?? []).length === 0));
   }
 });
-
-/** The process dies at its n-th write: before it arrives, or before its answer does. */
-function dyingAt(
-  count: number,
-  isDone: boolean,
-): { readonly wire: (transport: Transport) => Transport; isDead(): boolean } {
-  let writes = 0;
-  const wire =
-    (transport: Transport): Transport =>
-    async (request) => {
-      const isWrite = request.method !== 'GET' && !request.path.includes('/events');
-      if (isWrite) writes++;
-      if (writes < count) return transport(request);
-      if (writes === count && isWrite && isDone) await transport(request);
-      throw new Error('dead');
-    };
-  return { wire, isDead: () => writes >= count };
-}
 
 test('no outcome is lost or counted twice, at whichever write the process dies', async () => {
   const spec: Partial<JobSpec> = { completions: 3, parallelism: 2, backoffLimit: 3 };

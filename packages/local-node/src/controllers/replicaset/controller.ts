@@ -6,7 +6,8 @@ import { type Pod, type PodSpec, pods } from '../../kinds/pod.ts';
 import { type ReplicaSet, replicaSets, type ReplicaSetStatus, type WorkloadCondition } from '../../kinds/replicaset.ts';
 import { selects } from '../../kinds/selector.ts';
 import { claim, controllerOf, controllerReference, ORPHANS, orphanIndex, settleClaims } from '../owned/claim.ts';
-import { create, readLive, remove } from '../owned/writes.ts';
+import { BUSY, expecting } from '../owned/expected.ts';
+import { create, readLive, referenceTo, remove } from '../owned/writes.ts';
 import { planReplicas } from './plan.ts';
 
 type Work = Reconcile<ReplicaSet>;
@@ -23,7 +24,8 @@ export class ReplicaSetController extends Controller<ReplicaSet> {
       unscoped: true,
       cancelOn: false,
       concurrency: 4,
-      reconcile: (work) => this.#reconcile(work),
+      hotLoop: BUSY,
+      reconcile: expecting((work: Work) => this.#reconcile(work)),
     });
   }
 
@@ -70,7 +72,7 @@ export class ReplicaSetController extends Controller<ReplicaSet> {
     for (let made = 0; made < missing && isLive; made++) {
       try {
         const pod = await create(work, this.#pods, newPod(set));
-        work.events.normal('SuccessfulCreate', `Created pod: ${pod.metadata.name}`, 'Create');
+        work.events.normal('SuccessfulCreate', `Created pod: ${pod.metadata.name}`, 'Create', referenceTo(pods, pod));
       } catch (error) {
         work.events.warning('FailedCreate', `Error creating: ${asReeveError(error).message}`, 'Create');
         throw error;
@@ -78,7 +80,7 @@ export class ReplicaSetController extends Controller<ReplicaSet> {
     }
     for (const pod of leaving) {
       await remove(work, this.#pods, pod);
-      work.events.normal('SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, 'Delete');
+      work.events.normal('SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, 'Delete', referenceTo(pods, pod));
     }
   }
 }
