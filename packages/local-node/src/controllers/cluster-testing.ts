@@ -152,11 +152,12 @@ export class Cluster {
 
   /** Lets controllers and kubelet run, by turns, until the condition holds. */
   async until(what: string, holds: () => Promise<boolean> | boolean, mostMs = 60_000): Promise<void> {
-    for (let ms = 0; ms <= mostMs; ms += 50) {
+    const end = this.clock.now() + mostMs;
+    for (let step = 50; this.clock.now() <= end; step = Math.min(step * 1.02, 1_000)) {
       await settle();
       if (await holds()) return;
       await this.turn();
-      await this.clock.advance(50);
+      await this.clock.advance(Math.round(step));
     }
     assert.fail(`not reached: ${what}\n${this.lines.slice(-30).join('\n')}`);
   }
