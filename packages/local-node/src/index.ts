@@ -12,4 +12,4 @@ export { AddressPool } from './node/addresses.ts';
 export type { LogOptions } from './node/logs.ts';
 export type { NodeFacts } from './node/facts.ts';
 export { LocalNode, type LocalNodeOptions, type NodePorts } from './node/local-node.ts';
-export { type WorkloadOptions, workloadControllers } from './controllers/all.ts';
+export * from './controllers/index.ts';

@@ -12,13 +12,15 @@ import {
 } from '@reeve/embedded';
 import { isKubeError, KubeClient, resource, type Transport } from '@reeve/kube';
 import {
+  addControlPlane,
   AddressPool,
   type Detected,
   detectDrivers,
   type Host,
   hostImages,
   LocalNode,
-  workloadControllers,
+  PROVISIONER,
+  systemDirectories,
 } from '@reeve/local-node';
 import type { Ports } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -77,7 +79,8 @@ export class ControlPlane implements AsyncDisposable {
     const folder = await openDataFolder(files, options.data);
     const { server, listener, token } = await openServer(ports, folder, options, closing);
     const transport = server.transport();
-    await makeDefaultClass(new KubeClient({ clock, random, transport }));
+    const client = new KubeClient({ clock, random, transport });
+    await makeDefaultClass(client);
     const url = listener.url.origin;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token }));
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
@@ -98,8 +101,8 @@ export class ControlPlane implements AsyncDisposable {
       nodes.push(await LocalNode.open(ports, own));
     }
     const manager = new Manager(ports, { name: 'reeve', transport, log: options.log });
-    for (const one of workloadControllers({ ...ports, transport, host: manager, volumes: folder.volumes }))
-      manager.add(one);
+    const directories = systemDirectories(folder.volumes);
+    addControlPlane(manager, { clock, client, directories, log: options.log });
     for (const node of nodes) manager.add(node);
     const stop = new AbortController();
     const running = manager.run(stop.signal);
@@ -143,7 +146,7 @@ async function makeDefaultClass(client: KubeClient): Promise<void> {
   try {
     await client.resource(storageClasses).create({
       metadata: { name: 'local', annotations },
-      provisioner: 'reeve.dev/local',
+      provisioner: PROVISIONER,
       volumeBindingMode: 'WaitForFirstConsumer',
       reclaimPolicy: 'Retain',
     });

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { type AnyObject, type KubeObject, type Resource, resource, type Stored } from '@reeve/kube';
+import { type AnyObject, type KubeObject, type Resource, resource, type Stored, type Transport } from '@reeve/kube';
 import { timestamp } from '@reeve/runtime';
 import { Manager, type Runnable } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
@@ -20,7 +20,7 @@ const events = resource<AnyObject>({
   namespaced: true,
 });
 
-type Controllers = readonly Runnable[] | ((manager: Manager, cluster: Cluster) => readonly Runnable[]);
+type Controllers = readonly Runnable[] | ((manager: Manager, cluster: Cluster) => readonly Runnable[] | void);
 
 export interface ClusterOptions {
   readonly controllers: Controllers;
@@ -65,6 +65,8 @@ export class Cluster {
   readonly lines: string[] = [];
   /** What the kubelet says of pods; a test may change it at any time. */
   kubelet: NonNullable<ClusterOptions['kubelet']>;
+  /** Around all requests of the manager that is started next. */
+  wire: (transport: Transport) => Transport = (transport) => transport;
   /** Pods that ignore that they are being deleted, by name. */
   readonly stubborn = new Set<string>();
   readonly #options: ClusterOptions;
@@ -79,12 +81,16 @@ export class Cluster {
 
   static async start(t: TestContext, options: ClusterOptions): Promise<Cluster> {
     const cluster = new Cluster(options);
-    const snapshot = options.snapshot ?? (await snapshotOf({ namespaces: ['ns'] }));
-    const onError = (error: unknown) => void cluster.lines.push(`SERVER ${String(error)}`);
-    cluster.#api = await ApiWorld.open({ clock: cluster.clock, random: seededRandom(1), snapshot, onError });
-    cluster.startManager();
+    await cluster.open();
     t.after(() => cluster.end());
     return cluster;
+  }
+
+  async open(): Promise<void> {
+    const snapshot = this.#options.snapshot ?? (await snapshotOf({ namespaces: ['ns'] }));
+    const onError = (error: unknown) => void this.lines.push(`SERVER ${String(error)}`);
+    this.#api = await ApiWorld.open({ clock: this.clock, random: seededRandom(1), snapshot, onError });
+    this.startManager();
   }
 
   get api(): ApiWorld {
@@ -100,13 +106,13 @@ export class Cluster {
       { clock: this.clock, random: seededRandom(2), ids },
       {
         name: 'controllers',
-        transport: this.api.transport,
+        transport: this.wire(this.api.transport),
         budget: { write: rate, delete: rate, read: rate, event: rate },
         log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
       },
     );
     const all = typeof controllers === 'function' ? controllers(manager, this) : controllers;
-    for (const one of all) manager.add(one);
+    for (const one of all ?? []) manager.add(one);
     this.#stop = new AbortController();
     this.#running = manager.run(this.#stop.signal);
   }
@@ -146,11 +152,12 @@ export class Cluster {
 
   /** Lets controllers and kubelet run, by turns, until the condition holds. */
   async until(what: string, holds: () => Promise<boolean> | boolean, mostMs = 60_000): Promise<void> {
-    for (let ms = 0; ms <= mostMs; ms += 50) {
+    const end = this.clock.now() + mostMs;
+    for (let step = 50; this.clock.now() <= end; step = Math.min(step * 1.02, 1_000)) {
       await settle();
       if (await holds()) return;
       await this.turn();
-      await this.clock.advance(50);
+      await this.clock.advance(Math.round(step));
     }
     assert.fail(`not reached: ${what}\n${this.lines.slice(-30).join('\n')}`);
   }
@@ -175,8 +182,14 @@ export class Cluster {
       const { name, namespace = '', deletionTimestamp } = pod.metadata;
       const of = api.resource(pods, namespace);
       if (deletionTimestamp !== undefined) {
-        const isGoing = !this.stubborn.has(name) && (pod.metadata.finalizers?.length ?? 0) === 0;
-        if (isGoing) await of.delete(name, { gracePeriodSeconds: 0, uid: pod.metadata.uid });
+        if (this.stubborn.has(name)) continue;
+        const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+        // The kubelet says how it ended before it lets go of it.
+        if ((pod.metadata.finalizers?.length ?? 0) > 0 && !isOver && pod.spec?.nodeName) {
+          const value = { status: ended('Failed', 143)(pod, now) };
+          await of.patch(name, { type: 'merge', value }, { subresource: 'status' });
+        }
+        await of.delete(name, { gracePeriodSeconds: 0, uid: pod.metadata.uid });
         continue;
       }
       if ((pod.spec?.nodeName ?? '') === '') {
@@ -190,6 +203,21 @@ export class Cluster {
       }
     }
   }
+}
+
+/** The process dies at its n-th write: before it arrives, or before its answer does. */
+export function dyingAt(count: number, isDone: boolean) {
+  let writes = 0;
+  const wire =
+    (transport: Transport): Transport =>
+    async (request) => {
+      const isWrite = request.method !== 'GET' && !request.path.includes('/events');
+      if (isWrite) writes++;
+      if (writes < count) return transport(request);
+      if (writes === count && isWrite && isDone) await transport(request);
+      throw new Error('dead');
+    };
+  return { wire, isDead: () => writes >= count };
 }
 
 export async function settle(): Promise<void> {

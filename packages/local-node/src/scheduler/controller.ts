@@ -5,6 +5,7 @@
 import type { Stored } from '@reeve/kube';
 import { type DeepReadonly, timestamp, type Verdict } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import { expecting } from '../controllers/owned/expected.ts';
 import { change } from '../controllers/owned/writes.ts';
 import { type Namespace, namespaces } from '../kinds/namespace.ts';
 import { type Pod, type PodCondition, pods } from '../kinds/pod.ts';
@@ -68,7 +69,12 @@ export class Scheduler extends Controller<Pod> {
     this.#volumes = parts.wake(volumes, this.#pods, all);
     this.#classes = parts.wake(storageClasses, this.#pods, all);
     this.#namespaces = parts.reflect(namespaces);
-    parts.work({ of: this.#pods, queues: [queue], reconcile: (work) => this.#schedule(work), cancelOn: false });
+    parts.work({
+      of: this.#pods,
+      queues: [queue],
+      reconcile: expecting((work: Reconcile<Pod>) => this.#schedule(work)),
+      cancelOn: false,
+    });
   }
 
   #waiting(): readonly string[] {

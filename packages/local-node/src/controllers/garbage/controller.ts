@@ -20,6 +20,7 @@ import {
   type Reflection,
   removePatch,
 } from '@reeve/runtime/manager';
+import { expecting } from '../owned/expected.ts';
 import { change, readLive } from '../owned/writes.ts';
 import { type GraphNode, graphIndexes, OwnerGraph } from './graph.ts';
 import {
@@ -65,7 +66,7 @@ export class GarbageCollector extends Controller {
         route: (object, event) => this.#route(queue, object, event),
       });
       this.#graph.add(of);
-      const reconcile = (work: Work) => this.#collect(work, of);
+      const reconcile = expecting((work: Work) => this.#collect(work, of));
       parts.work({ of, queues: [queue], concurrency: CONCURRENCY, cancelOn: false, reconcile });
     }
   }

@@ -4,6 +4,7 @@ import { asReeveError, requeueAfter, type Verdict } from '@reeve/runtime';
 import { Controller, kindName, type Reconcile } from '@reeve/runtime/manager';
 import { type Namespace, namespaces } from '../../kinds/namespace.ts';
 import { type Discovery, servedKinds } from '../garbage/served.ts';
+import { expecting } from '../owned/expected.ts';
 import { contentConditions, isEmpty, type Remaining } from './content.ts';
 
 type Work = Reconcile<Namespace>;
@@ -16,7 +17,8 @@ export class NamespaceController extends Controller<Namespace> {
   readonly #client: Discovery;
 
   constructor(client: Discovery) {
-    super({ name: 'namespace', kind: namespaces, cancelOn: false, reconcile: (work) => this.#reconcile(work) });
+    const reconcile = expecting((work: Work) => this.#reconcile(work));
+    super({ name: 'namespace', kind: namespaces, cancelOn: false, reconcile });
     this.#client = client;
   }
 

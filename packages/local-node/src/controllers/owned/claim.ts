@@ -39,12 +39,13 @@ export function claim<T extends Any>(
   };
 }
 
-/** Carries it out, and returns all that are owned then. */
+/** Carries it out, and returns all that are owned then. `finalizer`: those that are adopted get it, too. */
 export async function settleClaims<T extends KubeObject, O extends KubeObject>(
   writing: Writing,
   of: Reflection<T>,
   { kind, owner }: { readonly kind: Kind<O>; readonly owner: Stored<O> },
   { owned, adopt, release }: Claims<Stored<T>>,
+  finalizer?: string,
 ): Promise<readonly Stored<T>[]> {
   const ours = [...owned];
   for (const object of release) await letGo(writing, of, object, metaOf<O>(owner).uid);
@@ -54,7 +55,10 @@ export async function settleClaims<T extends KubeObject, O extends KubeObject>(
   if (!live || live.metadata.deletionTimestamp !== undefined) return ours;
   for (const object of adopt) {
     const ownerReferences = [...(object.metadata.ownerReferences ?? []), controllerReference(kind, owner)];
-    const adopted = await unlessGone(() => change(writing, of, object, { metadata: { ownerReferences } }));
+    const { finalizers = [] } = object.metadata;
+    const held =
+      finalizer === undefined || finalizers.includes(finalizer) ? {} : { finalizers: [...finalizers, finalizer] };
+    const adopted = await unlessGone(() => change(writing, of, object, { metadata: { ownerReferences, ...held } }));
     if (adopted) ours.push(adopted);
   }
   return ours;

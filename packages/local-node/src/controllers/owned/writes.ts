@@ -2,9 +2,9 @@
  * Writes whose answers are in the cache at once, so that the next turn of a key never decides on the state before its own writes. Every
  * change names the object by uid and the version that it was decided on.
  */
-import { isKubeError, isStatus, type KubeObject, type Stored } from '@reeve/kube';
+import { apiVersionOf, isKubeError, isStatus, type KubeObject, type Stored } from '@reeve/kube';
 import type { DeepReadonly } from '@reeve/runtime';
-import type { Api, Reflection } from '@reeve/runtime/manager';
+import type { Api, Kind, ObjectReference, Reflection } from '@reeve/runtime/manager';
 
 /** On whose behalf, and until when. A reconcile fits. */
 export interface Writing {
@@ -101,6 +101,18 @@ export async function readLive<T extends KubeObject>(
   const { name, namespace, uid } = metaOf(object);
   const found = await api.resource(of.kind, namespace).find(name, { ...asCached, signal });
   return found && metaOf<T>(found).uid === uid ? found : undefined;
+}
+
+/** How an event names an object that it is about, too. */
+export function referenceTo<T extends KubeObject>(kind: Kind<T>, object: KubeObject): ObjectReference {
+  const { name = '', namespace, uid } = object.metadata;
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+  };
 }
 
 export function metaOf<T extends KubeObject>(object: Known<T>): Meta {

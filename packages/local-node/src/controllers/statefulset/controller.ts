@@ -7,7 +7,8 @@ import { type Revision, revisions } from '../../kinds/revision.ts';
 import { type StatefulSet, type StatefulSetSpec, statefulSets } from '../../kinds/statefulset.ts';
 import { type VolumeClaim, volumeClaims } from '../../kinds/volumeclaim.ts';
 import { claim, controllerOf, ORPHANS, orphanIndex, settleClaims } from '../owned/claim.ts';
-import { change, create, createIfAbsent, remove } from '../owned/writes.ts';
+import { BUSY, expecting } from '../owned/expected.ts';
+import { change, create, createIfAbsent, referenceTo, remove } from '../owned/writes.ts';
 import { forgettable, templateOf } from '../revision/history.ts';
 import { settleRevisions } from '../revision/settle.ts';
 import { newClaims, newPod, ordinalOf, parseName, podNameOf } from './identity.ts';
@@ -30,7 +31,8 @@ export class StatefulSetController extends Controller<StatefulSet> {
   #claims!: Reflection<VolumeClaim>;
 
   constructor() {
-    super({ name: 'statefulset', kind: statefulSets, cancelOn: false, reconcile: (work) => this.#reconcile(work) });
+    const reconcile = expecting((work: Work) => this.#reconcile(work));
+    super({ name: 'statefulset', kind: statefulSets, cancelOn: false, hotLoop: BUSY, reconcile });
   }
 
   override setUp(parts: Parts): void {
@@ -135,19 +137,22 @@ export class StatefulSetController extends Controller<StatefulSet> {
     const name = podNameOf(set, ordinal);
     if ((await this.#createClaims(work, set, ordinal, undefined)) === 'wait') return 'wait';
     const template = templateOf(revision) ?? set.spec?.template ?? {};
+    const wanted = newPod(set, template, revision.metadata.name, ordinal);
+    const about = referenceTo(pods, wanted);
     try {
-      await create(work, this.#pods, newPod(set, template, revision.metadata.name, ordinal));
+      await create(work, this.#pods, wanted);
     } catch (error) {
       const { message } = asReeveError(error);
       work.events.warning(
         'FailedCreate',
         `create Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${message}`,
         'Create',
+        about,
       );
       throw error;
     }
     const note = `create Pod ${name} in StatefulSet ${set.metadata.name} successful`;
-    work.events.normal('SuccessfulCreate', note, 'Create');
+    work.events.normal('SuccessfulCreate', note, 'Create', about);
     return 'done';
   }
 
@@ -165,7 +170,7 @@ export class StatefulSetController extends Controller<StatefulSet> {
       const made = await createIfAbsent(work, this.#claims, wanted);
       if (!made) return 'wait'; // the cache is behind: look again at what it is
       const note = `create Claim ${name} Pod ${podName} in StatefulSet ${set.metadata.name} success`;
-      work.events.normal('SuccessfulCreate', note, 'CreateClaim');
+      work.events.normal('SuccessfulCreate', note, 'Create', referenceTo(volumeClaims, wanted));
     }
     return 'done';
   }
@@ -173,19 +178,25 @@ export class StatefulSetController extends Controller<StatefulSet> {
   async #delete(work: Work, set: StoredSet, { pod, why }: Extract<SetStep, { type: 'delete' }>): Promise<void> {
     const { name } = pod.metadata;
     const { name: setName, namespace } = set.metadata;
+    const about = referenceTo(pods, pod);
     if (why === 'ended') {
       const [reason, what] =
         pod.status?.phase === 'Failed'
           ? (['RecreatingFailedPod', 'failed'] as const)
           : (['RecreatingTerminatedPod', 'terminated'] as const);
-      work.events.warning(reason, `StatefulSet ${namespace}/${setName} is recreating ${what} Pod ${name}`, 'Delete');
+      work.events.warning(
+        reason,
+        `StatefulSet ${namespace}/${setName} is recreating ${what} Pod ${name}`,
+        'Delete',
+        about,
+      );
     }
     // Before the pod goes: afterwards nobody would know that its claims should have gone with it.
     if (why === 'scale') await this.#own(work, set, pod, true);
     await remove(work, this.#pods, pod);
     if (why === 'ended') return;
     const note = `delete Pod ${name} in StatefulSet ${setName} successful`;
-    work.events.normal('SuccessfulDelete', note, 'Delete');
+    work.events.normal('SuccessfulDelete', note, 'Delete', about);
   }
 
   /** The policy may have changed since the claims were made. */

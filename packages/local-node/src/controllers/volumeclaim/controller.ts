@@ -10,6 +10,7 @@ import {
   volumeClaims,
   volumes,
 } from '../../kinds/volumeclaim.ts';
+import { expecting } from '../owned/expected.ts';
 import { change, createIfAbsent } from '../owned/writes.ts';
 import type { Directories } from './directories.ts';
 import { BIND_COMPLETED, BOUND_BY_CONTROLLER, type ClaimStep, planClaim, PROVISIONED_BY, PROVISIONER } from './plan.ts';
@@ -25,7 +26,8 @@ export class VolumeClaimController extends Controller<VolumeClaim> {
   #classes!: Reflection<StorageClass>;
 
   constructor(directories: Directories) {
-    super({ name: 'volumeclaim', kind: volumeClaims, cancelOn: false, reconcile: (work) => this.#reconcile(work) });
+    const reconcile = expecting((work: Work) => this.#reconcile(work));
+    super({ name: 'volumeclaim', kind: volumeClaims, cancelOn: false, reconcile });
     this.#directories = directories;
   }
 

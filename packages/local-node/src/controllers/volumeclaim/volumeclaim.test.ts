@@ -11,28 +11,10 @@ import {
   volumes,
 } from '../../kinds/volumeclaim.ts';
 import { Cluster } from '../cluster-testing.ts';
+import { memoryDirectories } from '../memory-directories-testing.ts';
 import { VolumeClaimController } from './controller.ts';
-import type { Directories } from './directories.ts';
 import { ClaimProtection } from './protection.ts';
 import { VolumeController } from './volumes.ts';
-
-function memoryDirectories(): Directories & { readonly all: Map<string, string> } {
-  const all = new Map<string, string>();
-  return {
-    all,
-    pathOf: (volume) => `/volumes/${volume}/data`,
-    async make(volume, uid) {
-      all.set(volume, uid);
-    },
-    async remove(volume, uid) {
-      const there = all.get(volume);
-      if (there === undefined) return 'absent';
-      if (there !== uid) return 'foreign';
-      all.delete(volume);
-      return 'removed';
-    },
-  };
-}
 
 const claim = (storageClassName?: string): VolumeClaim => ({
   metadata: { name: 'data' },

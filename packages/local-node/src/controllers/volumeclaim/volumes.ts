@@ -3,6 +3,7 @@ import type { Stored } from '@reeve/kube';
 import { asReeveError } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import { type ClaimReference, type Volume, type VolumeClaim, volumeClaims, volumes } from '../../kinds/volumeclaim.ts';
+import { expecting } from '../owned/expected.ts';
 import { change, readLive, remove } from '../owned/writes.ts';
 import type { Directories } from './directories.ts';
 import { PROVISIONED_BY, PROVISIONER } from './plan.ts';
@@ -15,7 +16,8 @@ export class VolumeController extends Controller<Volume> {
   #volumes!: Reflection<Volume>;
 
   constructor(directories: Directories) {
-    super({ name: 'volume', kind: volumes, cancelOn: false, reconcile: (work) => this.#reconcile(work) });
+    const reconcile = expecting((work: Work) => this.#reconcile(work));
+    super({ name: 'volume', kind: volumes, cancelOn: false, reconcile });
     this.#directories = directories;
   }
 
