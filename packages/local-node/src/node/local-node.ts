@@ -20,7 +20,7 @@ import type { Images } from '../image/images.ts';
 import { type ConfigMap, configMaps } from '../kinds/config-map.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { type Secret, secrets } from '../kinds/secret.ts';
-import { volumeClaims } from '../kinds/volume.ts';
+import { volumeClaims } from '../kinds/volumeclaim.ts';
 import { type RestartBackoff, restartBackoff } from '../pod/backoff.ts';
 import { decide } from '../pod/decide.ts';
 import { isTerminal } from '../pod/progress.ts';

@@ -6,7 +6,7 @@ import type { Kind } from '@reeve/runtime/manager';
 import { type ConfigMap, configMaps } from '../kinds/config-map.ts';
 import { type Secret, secrets } from '../kinds/secret.ts';
 import { serviceAccounts } from '../kinds/service-account.ts';
-import { boundVolumes, volumeClaims } from '../kinds/volume.ts';
+import { volumes, volumeClaims } from '../kinds/volumeclaim.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { Content, Sources, Token, TokenRequest } from '../volumes/sources.ts';
 
@@ -43,7 +43,7 @@ export function sourcesOf(
       return object ? encoded(object.data ?? {}, 'base64') : null;
     },
     claim: async (name) => (await client.resource(volumeClaims, namespace).find(name, { signal })) ?? null,
-    volume: async (name) => (await client.resource(boundVolumes).find(name, { signal })) ?? null,
+    volume: async (name) => (await client.resource(volumes).find(name, { signal })) ?? null,
     token: (request) => tokenOf(client, pod, namespace, request, clock, signal),
   };
 }

@@ -1,5 +1,5 @@
 /** What a pod may be told about itself. Pure. */
-import { inUnitsOf, parseQuantity } from './quantity.ts';
+import { inUnitsOf, parseQuantity } from '../kinds/quantity.ts';
 import type { PodContainer } from './progress.ts';
 import type { StoredPod } from './view.ts';
 

@@ -6,12 +6,12 @@ import type { VolumeClaim } from '../kinds/volumeclaim.ts';
 import { type Choice, choose } from './choose.ts';
 import { type ClusterView, viewsOf } from './cluster.ts';
 import { fits } from './fits.ts';
-import type { SchedulingNode } from './node.ts';
+import type { Node, Taint } from '../kinds/node.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 const HOST = 'kubernetes.io/hostname';
 
-function node(name: string, zone = 'z1', more: Partial<SchedulingNode> = {}): SchedulingNode {
+function node(name: string, zone = 'z1', more: Partial<Node> = {}): Node {
   const allocatable = { cpu: '2', memory: '4Gi', pods: '3' };
   return { metadata: { name, labels: { [HOST]: name, [ZONE]: zone } }, status: { allocatable }, ...more };
 }
@@ -24,7 +24,7 @@ function pod(spec: Partial<PodSpec> = {}, labels: Record<string, string> = { app
   };
 }
 
-function cluster(nodes: readonly SchedulingNode[], placed: readonly Pod[] = [], more: Partial<ClusterView> = {}) {
+function cluster(nodes: readonly Node[], placed: readonly Pod[] = [], more: Partial<ClusterView> = {}) {
   return { nodes, placed, claims: new Map(), ...more };
 }
 
@@ -45,7 +45,7 @@ const inZone = (zone: string, operator = 'In'): Affinity => ({
     },
   },
 });
-const tainted = (effect: string, value = 'x') => ({ spec: { taints: [{ key: 'only', value, effect }] } });
+const tainted = (effect: Taint['effect'], value = 'x') => ({ spec: { taints: [{ key: 'only', value, effect }] } });
 const spread = (whenUnsatisfiable: string, maxSkew = 1) => ({
   topologySpreadConstraints: [{ ...db, maxSkew, topologyKey: ZONE, whenUnsatisfiable }],
 });
@@ -178,9 +178,9 @@ test('a claim decides where its volume can be reached, and waits for its first c
   assert.deepEqual(choose(claimed, with_('Pending', true)), { node: 'a', bind: ['data'] });
   assert.equal(said(choose(claimed, with_('Pending', false))), why('pod has unbound immediate PersistentVolumeClaims'));
   assert.equal(said(choose(claimed, cluster(three))), why('persistentvolumeclaim "data" not found'));
-  const elsewhere = cluster([three[0] as SchedulingNode], [], with_('Bound', false));
+  const elsewhere = cluster([three[0] as Node], [], with_('Bound', false));
   const message = "0/1 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity.";
-  assert.equal(said(choose(claimed, { ...elsewhere, nodes: [three[0] as SchedulingNode] })), message);
+  assert.equal(said(choose(claimed, { ...elsewhere, nodes: [three[0] as Node] })), message);
 });
 
 test('what is chosen fits, in whatever order the nodes come; nobody is refused who fits somewhere', () => {

@@ -2,10 +2,10 @@
 import type { Pod } from '../kinds/pod.ts';
 import type { Labels } from '../kinds/selector.ts';
 import type { Volume, VolumeClaim } from '../kinds/volumeclaim.ts';
-import type { SchedulingNode } from './node.ts';
+import type { Node } from '../kinds/node.ts';
 
 export interface ClusterView {
-  readonly nodes: readonly SchedulingNode[];
+  readonly nodes: readonly Node[];
   /** All pods that occupy a node: bound and not ended. */
   readonly placed: readonly Pod[];
   readonly namespaces?: ReadonlyMap<string, Labels>;
@@ -22,11 +22,11 @@ export interface ClaimView {
 
 /** What a node has on it, computed once for all pods that look at it in one turn. */
 export interface NodeView {
-  readonly node: SchedulingNode;
+  readonly node: Node;
   readonly pods: readonly Pod[];
 }
 
-export function nodeName({ metadata }: SchedulingNode): string {
+export function nodeName({ metadata }: Node): string {
   return metadata.name ?? '';
 }
 

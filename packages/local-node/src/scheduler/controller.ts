@@ -20,7 +20,7 @@ import {
 } from '../kinds/volumeclaim.ts';
 import { type Choice, choose } from './choose.ts';
 import { type ClaimView, type ClusterView, isPlaced } from './cluster.ts';
-import { type SchedulingNode, schedulingNodes } from './node.ts';
+import { type Node, nodes } from '../kinds/node.ts';
 
 type SeenPod = DeepReadonly<Stored<Pod>>;
 
@@ -40,7 +40,7 @@ function unscheduledIndex(pod: SeenPod): readonly string[] {
 
 export class Scheduler extends Controller<Pod> {
   #pods!: Reflection<Pod>;
-  #nodes!: Reflection<SchedulingNode>;
+  #nodes!: Reflection<Node>;
   #claims!: Reflection<VolumeClaim>;
   #volumes!: Reflection<Volume>;
   #classes!: Reflection<StorageClass>;
@@ -64,7 +64,7 @@ export class Scheduler extends Controller<Pod> {
       },
     });
     const all = () => this.#waiting();
-    this.#nodes = parts.wake(schedulingNodes, this.#pods, all);
+    this.#nodes = parts.wake(nodes, this.#pods, all);
     this.#claims = parts.wake(volumeClaims, this.#pods, all);
     this.#volumes = parts.wake(volumes, this.#pods, all);
     this.#classes = parts.wake(storageClasses, this.#pods, all);
@@ -105,7 +105,7 @@ export class Scheduler extends Controller<Pod> {
       claims.set(from.claimName, { claim, volume, waits });
     }
     return {
-      nodes: [...this.#nodes.cache.values()] as SchedulingNode[],
+      nodes: [...this.#nodes.cache.values()] as Node[],
       placed: ([...this.#pods.cache.values()] as Pod[]).filter(isPlaced),
       namespaces: new Map([...this.#namespaces.cache.values()].map(({ metadata }) => [metadata.name, metadata.labels])),
       claims,

@@ -2,7 +2,7 @@
 import { milli } from '../kinds/quantity.ts';
 import type { Container, Pod } from '../kinds/pod.ts';
 import type { NodeView } from './cluster.ts';
-import type { SchedulingNode } from './node.ts';
+import type { Node } from '../kinds/node.ts';
 
 type Requests = ReadonlyMap<string, number>;
 
@@ -56,7 +56,7 @@ function usedOn(pods: readonly Pod[]): Requests {
   return used;
 }
 
-function allocatable({ status }: SchedulingNode, name: string): string | undefined {
+function allocatable({ status }: Node, name: string): string | undefined {
   return (status?.allocatable ?? status?.capacity)?.[name];
 }
 

@@ -1,12 +1,8 @@
 /** Taints keep pods away that do not tolerate them. */
 import type { Pod, Toleration } from '../kinds/pod.ts';
-import type { SchedulingNode, Taint } from './node.ts';
+import type { Node, Taint } from '../kinds/node.ts';
 
-export function untolerated(
-  { spec }: Pick<Pod, 'spec'>,
-  node: SchedulingNode,
-  effects: readonly string[],
-): readonly Taint[] {
+export function untolerated({ spec }: Pick<Pod, 'spec'>, node: Node, effects: readonly string[]): readonly Taint[] {
   const tolerations = spec?.tolerations ?? [];
   const taints = (node.spec?.taints ?? []).filter(({ effect }) => effects.includes(effect));
   return taints.filter((taint) => !tolerations.some((one) => tolerates(one, taint)));

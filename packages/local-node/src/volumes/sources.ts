@@ -1,5 +1,5 @@
 /** Where the content of volumes and environments comes from: objects of the pod's namespace. */
-import type { BoundVolume, VolumeClaim } from '../kinds/volume.ts';
+import type { Volume, VolumeClaim } from '../kinds/volumeclaim.ts';
 
 /** Values as they are written to files. */
 export type Content = Readonly<Record<string, Uint8Array>>;
@@ -23,7 +23,7 @@ export interface Sources {
   configMap(name: string): Promise<Content | null>;
   secret(name: string): Promise<Content | null>;
   claim(name: string): Promise<(VolumeClaim & { readonly metadata: { readonly uid: string } }) | null>;
-  volume(name: string): Promise<BoundVolume | null>;
+  volume(name: string): Promise<Volume | null>;
   /** Bound to the pod. Null: there is no such account. */
   token(request: TokenRequest): Promise<Token | null>;
 }

@@ -7,7 +7,7 @@ import { configMaps } from '../kinds/config-map.ts';
 import type { PodSpec } from '../kinds/pod.ts';
 import { secrets } from '../kinds/secret.ts';
 import { serviceAccounts } from '../kinds/service-account.ts';
-import { boundVolumes, volumeClaims } from '../kinds/volume.ts';
+import { volumes, volumeClaims } from '../kinds/volumeclaim.ts';
 import { eventually, NodeScene } from '../node/node-testing.ts';
 
 const command = ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.02; done'];
@@ -108,7 +108,7 @@ test('the folder of a bound volume, and no other', async (t) => {
   const { node } = await scene.start();
   const folder = join(scene.folder, 'disk');
   const claims = scene.client.resource(volumeClaims, 'default');
-  const volumes = scene.client.resource(boundVolumes);
+  const volumes = scene.client.resource(volumes);
   const size = { resources: { requests: { storage: '1Mi' } }, accessModes: ['ReadWriteOnce'] };
   const claim = await claims.create({ metadata: { name: 'c' }, spec: { ...size, volumeName: 'v' } as object });
   await volumes.create({

@@ -5,7 +5,7 @@ import { endpointSlices } from '../../kinds/endpointslice.ts';
 import { type Pod, pods } from '../../kinds/pod.ts';
 import { selects } from '../../kinds/selector.ts';
 import { type Service, services } from '../../kinds/service.ts';
-import { type SchedulingNode, schedulingNodes } from '../../scheduler/node.ts';
+import { type Node, nodes } from '../../kinds/node.ts';
 import { BUSY, expecting } from '../owned/expected.ts';
 import { MANAGED_BY, MANAGER, planSlices } from './plan.ts';
 
@@ -19,7 +19,7 @@ function namespaceIndex({ metadata }: { readonly metadata: { readonly namespace?
 export class EndpointsController extends Controller<Service> {
   #services!: Reflection<Service>;
   #pods!: Reflection<Pod>;
-  #nodes!: Reflection<SchedulingNode>;
+  #nodes!: Reflection<Node>;
 
   constructor() {
     const reconcile = expecting((work: Reconcile<Service>) => this.#reconcile(work));
@@ -32,7 +32,7 @@ export class EndpointsController extends Controller<Service> {
     parts.own(endpointSlices, this.#services, { labelSelector: `${MANAGED_BY}=${MANAGER}` });
     const indexes = { [NAMESPACE]: namespaceIndex };
     this.#pods = parts.wake(pods, this.#services, ({ metadata }) => this.#near(metadata), { unscoped: true, indexes });
-    this.#nodes = parts.wake(schedulingNodes, this.#services, ({ metadata }, { previous, change }) => {
+    this.#nodes = parts.wake(nodes, this.#services, ({ metadata }, { previous, change }) => {
       const isMoved = metadata.labels?.[ZONE] !== previous?.metadata.labels?.[ZONE];
       return isMoved || change !== 'changed' ? [...this.#services.cache.keys()] : [];
     });
