@@ -1,4 +1,5 @@
 /** Whether a pod can be on a node, and if not, why: the first rule that says no speaks, in the order of kube-scheduler. */
+import type { Taint } from '../kinds/node.ts';
 import type { Container, Pod } from '../kinds/pod.ts';
 import { isBound } from '../kinds/volumeclaim.ts';
 import type { ClusterView, NodeView } from './cluster.ts';
@@ -8,7 +9,7 @@ import { shortages } from './requests.ts';
 import { spreadProblem } from './spread.ts';
 import { tolerates, untolerated } from './taints.ts';
 
-const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
+const UNSCHEDULABLE: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /** Empty: it fits. */
 export function fits(pod: Pod, on: NodeView, views: readonly NodeView[], cluster: ClusterView): readonly string[] {

@@ -108,10 +108,10 @@ test('the folder of a bound volume, and no other', async (t) => {
   const { node } = await scene.start();
   const folder = join(scene.folder, 'disk');
   const claims = scene.client.resource(volumeClaims, 'default');
-  const volumes = scene.client.resource(volumes);
+  const made = scene.client.resource(volumes);
   const size = { resources: { requests: { storage: '1Mi' } }, accessModes: ['ReadWriteOnce'] };
   const claim = await claims.create({ metadata: { name: 'c' }, spec: { ...size, volumeName: 'v' } as object });
-  await volumes.create({
+  await made.create({
     metadata: { name: 'v' },
     spec: {
       capacity: { storage: '1Mi' },
