@@ -4,12 +4,23 @@
  */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { type AnyObject, type KubeObject, type Resource, resource, type Stored, type Transport } from '@reeve/kube';
+import {
+  type AnyObject,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  resource,
+  type Stored,
+  type Transport,
+} from '@reeve/kube';
 import { timestamp } from '@reeve/runtime';
 import { Manager, type Runnable } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, type Snapshot, snapshotOf } from '@reeve/simulation/api';
-import { type Pod, pods, type PodStatus } from '../kinds/pod.ts';
+import { type Pod, pods } from '../kinds/pod.ts';
+import { kubeletTurn, ready, type Says } from './kubelet-testing.ts';
+
+export { ended, ready } from './kubelet-testing.ts';
 
 const nodes = resource<AnyObject>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
 const events = resource<AnyObject>({
@@ -26,45 +37,18 @@ export interface ClusterOptions {
   readonly controllers: Controllers;
   readonly snapshot?: Snapshot;
   /** Status of a pod that has a node, as the kubelet sees it; undefined: it says nothing yet. Default: running and ready. */
-  readonly kubelet?: (pod: Stored<Pod>, now: string) => PodStatus | undefined;
+  readonly kubelet?: Says;
   /** Without a scheduler, pods get a node by the kubelet. Default true. */
   readonly places?: boolean;
 }
 
 export const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
-export function ready(pod: Stored<Pod>, now: string): PodStatus {
-  const conditions = ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'];
-  return {
-    phase: 'Running',
-    startTime: pod.status?.startTime ?? now,
-    conditions: conditions.map((type) => ({ type, status: 'True', lastTransitionTime: now })),
-  };
-}
-
-export function ended(phase: 'Succeeded' | 'Failed', exitCode: number, container = 'main') {
-  return (_pod: Stored<Pod>, now: string): PodStatus => ({
-    phase,
-    startTime: now,
-    conditions: [{ type: 'Ready', status: 'False', reason: 'PodCompleted', lastTransitionTime: now }],
-    containerStatuses: [
-      {
-        name: container,
-        ready: false,
-        restartCount: 0,
-        image: 'x',
-        imageID: 'x',
-        state: { terminated: { exitCode, startedAt: now, finishedAt: now } },
-      },
-    ],
-  });
-}
-
 export class Cluster {
   readonly clock = new VirtualClock(START_MS);
   readonly lines: string[] = [];
   /** What the kubelet says of pods; a test may change it at any time. */
-  kubelet: NonNullable<ClusterOptions['kubelet']>;
+  kubelet: Says;
   /** Around all requests of the manager that is started next. */
   wire: (transport: Transport) => Transport = (transport) => transport;
   /** Pods that ignore that they are being deleted, by name. */
@@ -175,34 +159,17 @@ export class Cluster {
   }
 
   /** One turn of the kubelet over all pods. */
-  async turn(): Promise<void> {
-    const now = timestamp(this.clock.now());
-    const api = this.api.client;
-    for (const pod of (await api.resource(pods).listAll()).items) {
-      const { name, namespace = '', deletionTimestamp } = pod.metadata;
-      const of = api.resource(pods, namespace);
-      if (deletionTimestamp !== undefined) {
-        if (this.stubborn.has(name)) continue;
-        const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-        // The kubelet says how it ended before it lets go of it.
-        if ((pod.metadata.finalizers?.length ?? 0) > 0 && !isOver && pod.spec?.nodeName) {
-          const value = { status: ended('Failed', 143)(pod, now) };
-          await of.patch(name, { type: 'merge', value }, { subresource: 'status' });
-        }
-        await of.delete(name, { gracePeriodSeconds: 0, uid: pod.metadata.uid });
-        continue;
-      }
-      if ((pod.spec?.nodeName ?? '') === '') {
-        if (this.#options.places === false) continue;
-        await of.patch(name, { type: 'merge', value: { spec: { nodeName: 'node-a' } } });
-      }
-      const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-      const status = isOver ? undefined : this.kubelet(pod, now);
-      if (status && isNews(pod.status, status)) {
-        await of.patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
-      }
-    }
+  turn(): Promise<void> {
+    const { stubborn, kubelet: says } = this;
+    const place = this.#options.places === false ? undefined : byUpdate;
+    return kubeletTurn(this.api.client, timestamp(this.clock.now()), { says, stubborn, place });
   }
+}
+
+/** As the embedded server has it: there are no bindings. */
+function byUpdate(client: KubeClient, { metadata: { name, namespace = '' } }: Stored<Pod>): Promise<unknown> {
+  const value = { spec: { nodeName: 'node-a' } };
+  return client.resource(pods, namespace).patch(name, { type: 'merge', value });
 }
 
 /** The process dies at its n-th write: before it arrives, or before its answer does. */
@@ -222,10 +189,4 @@ export function dyingAt(count: number, isDone: boolean) {
 
 export async function settle(): Promise<void> {
   for (let i = 0; i < 12; i++) await settled();
-}
-
-function isNews(before: PodStatus | undefined, after: PodStatus): boolean {
-  const said = (status: PodStatus | undefined) =>
-    JSON.stringify([status?.phase, (status?.conditions ?? []).map(({ type, status: is }) => [type, is])]);
-  return said(before) !== said(after);
 }

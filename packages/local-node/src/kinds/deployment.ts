@@ -29,6 +29,7 @@ export interface DeploymentStatus {
   readonly readyReplicas?: number;
   readonly availableReplicas?: number;
   readonly unavailableReplicas?: number;
+  readonly terminatingReplicas?: number;
   readonly collisionCount?: number;
   readonly conditions?: readonly DeploymentCondition[];
 }

@@ -23,6 +23,7 @@ export interface ReplicaSetStatus {
   readonly fullyLabeledReplicas?: number;
   readonly readyReplicas?: number;
   readonly availableReplicas?: number;
+  readonly terminatingReplicas?: number;
   readonly observedGeneration?: number;
   readonly conditions?: readonly WorkloadCondition[];
 }

@@ -25,6 +25,7 @@ import { type Node, nodes } from '../kinds/node.ts';
 type SeenPod = DeepReadonly<Stored<Pod>>;
 
 const UNSCHEDULED = 'reeve/unscheduled';
+const topology: readonly string[] = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 const DEFAULT_SCHEDULER = 'default-scheduler';
 
 /** Ours, without a node, and not on its way out. */
@@ -88,7 +89,8 @@ export class Scheduler extends Controller<Pod> {
     const choice = choose(pod, cluster);
     if ('unschedulable' in choice) return this.#refuse(work, pod, choice.unschedulable);
     if (choice.bind.length > 0) return this.#prepareClaims(work, choice, cluster);
-    const bound = await change(work, this.#pods, pod, { spec: { nodeName: choice.node } });
+    const labels = this.#topologyOf(choice.node);
+    const bound = await change(work, this.#pods, pod, { metadata: { labels }, spec: { nodeName: choice.node } });
     const { namespace, name } = pod.metadata;
     work.events.normal('Scheduled', `Successfully assigned ${namespace}/${name} to ${choice.node}`, 'Binding');
     await this.#tellScheduled(work, bound);
@@ -110,6 +112,12 @@ export class Scheduler extends Controller<Pod> {
       namespaces: new Map([...this.#namespaces.cache.values()].map(({ metadata }) => [metadata.name, metadata.labels])),
       claims,
     };
+  }
+
+  /** As a binding does it: programs learn from their pod in which zone they are. */
+  #topologyOf(node: string): Readonly<Record<string, string>> {
+    const { labels = {} } = this.#nodes.cache.get(node)?.metadata ?? {};
+    return Object.fromEntries(Object.entries(labels).filter(([key]) => topology.includes(key)));
   }
 
   /** Claims that waited for their first consumer are told the node; the pod follows when they are bound. */

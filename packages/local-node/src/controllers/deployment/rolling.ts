@@ -7,7 +7,8 @@ export interface Scale {
   readonly replicas: number;
 }
 
-const available = ({ status }: StoredSet) => status?.availableReplicas ?? 0;
+/** A set that was just made smaller may still say how many it had: no more of them stay than it has now. */
+const available = (set: StoredSet) => Math.min(set.status?.availableReplicas ?? 0, sizeOf(set));
 
 /** How large a new set may be from the start. */
 export function firstSize(spec: DeploymentSpec, sets: readonly StoredSet[], current = 0): number {

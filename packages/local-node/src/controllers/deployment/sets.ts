@@ -9,7 +9,7 @@ import { hashOf } from '../revision/history.ts';
 
 export type StoredSet = Stored<ReplicaSet>;
 
-export const TEMPLATE_HASH = 'pod-template-hash';
+const TEMPLATE_HASH = 'pod-template-hash';
 export const REVISION = 'deployment.kubernetes.io/revision';
 export const REVISION_HISTORY = 'deployment.kubernetes.io/revision-history';
 export const DESIRED = 'deployment.kubernetes.io/desired-replicas';

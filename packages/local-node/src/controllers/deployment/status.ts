@@ -29,6 +29,7 @@ export function statusOf(view: StatusView, now: number): DeploymentStatus {
     readyReplicas: sum(all, ({ status }) => status?.readyReplicas),
     availableReplicas,
     unavailableReplicas: Math.max(0, sum(all, ({ spec: of }) => of?.replicas ?? 1) - availableReplicas),
+    terminatingReplicas: sum(all, ({ status }) => status?.terminatingReplicas),
     collisionCount,
   };
   const isAvailable = availableReplicas >= replicas - limitsOf(spec).unavailable;

@@ -6,7 +6,7 @@ import type { Service, ServicePort } from '../../kinds/service.ts';
 import { isEnded, isReady, isTerminating } from '../owned/pod-state.ts';
 import { hashOf } from '../revision/history.ts';
 
-export const SERVICE_NAME = 'kubernetes.io/service-name';
+const SERVICE_NAME = 'kubernetes.io/service-name';
 export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 export const MANAGER = 'endpointslice-controller.k8s.io';
 const HEADLESS = 'service.kubernetes.io/headless';

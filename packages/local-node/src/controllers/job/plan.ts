@@ -166,7 +166,7 @@ function manage({ spec, pods }: JobView, status: JobStatus, now: number): Work {
     spec.podReplacementPolicy === 'Failed' ? pods.filter((pod) => isTerminating(pod) && !isEnded(pod)) : [];
   const missing = wanted - active.length - waitedFor.length;
   if (missing <= 0) return { remove: [], start: [], wakeAt: undefined };
-  const at = mayStartAt(pods);
+  const at = mayStartAt(pods, spec.podReplacementPolicy !== 'Failed');
   if (at !== undefined && at > now) return { remove: [], start: [], wakeAt: at };
   const start =
     spec.completionMode === 'Indexed'

@@ -31,7 +31,7 @@ export function contentConditions(
       : wrong(
           'NamespaceDeletionDiscoveryFailure',
           'DiscoveryFailed',
-          `Discovery failed for some groups: ${undiscovered}`,
+          `Discovery failed for some groups, 1 failing: ${undiscovered}`,
         ),
     fine(
       'NamespaceDeletionGroupVersionParsingFailure',

@@ -2,7 +2,7 @@
 import type { Stored } from '@reeve/kube';
 import type { Pod } from '../../kinds/pod.ts';
 import type { ReplicaSetSpec, ReplicaSetStatus } from '../../kinds/replicaset.ts';
-import { isActive, isAvailable, isReady, nextAvailable } from '../owned/pod-state.ts';
+import { isActive, isAvailable, isEnded, isReady, isTerminating, nextAvailable } from '../owned/pod-state.ts';
 
 type StoredPod = Stored<Pod>;
 
@@ -44,6 +44,7 @@ export function planReplicas(
       fullyLabeledReplicas: full.length,
       readyReplicas: ready.length,
       availableReplicas: ready.filter((pod) => isAvailable(pod, minReady, now)).length,
+      terminatingReplicas: pods.filter((pod) => isTerminating(pod) && !isEnded(pod)).length,
       observedGeneration: generation,
       ...(status?.conditions && { conditions: status.conditions }),
     },

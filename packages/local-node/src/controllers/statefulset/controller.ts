@@ -145,13 +145,13 @@ export class StatefulSetController extends Controller<StatefulSet> {
       const { message } = asReeveError(error);
       work.events.warning(
         'FailedCreate',
-        `create Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${message}`,
+        `Create Pod ${name} in StatefulSet ${set.metadata.name} failed error: ${message}`,
         'Create',
         about,
       );
       throw error;
     }
-    const note = `create Pod ${name} in StatefulSet ${set.metadata.name} successful`;
+    const note = `Create Pod ${name} in StatefulSet ${set.metadata.name} successful`;
     work.events.normal('SuccessfulCreate', note, 'Create', about);
     return 'done';
   }
@@ -169,7 +169,7 @@ export class StatefulSetController extends Controller<StatefulSet> {
       }
       const made = await createIfAbsent(work, this.#claims, wanted);
       if (!made) return 'wait'; // the cache is behind: look again at what it is
-      const note = `create Claim ${name} Pod ${podName} in StatefulSet ${set.metadata.name} success`;
+      const note = `Create Claim ${name} Pod ${podName} in StatefulSet ${set.metadata.name} success`;
       work.events.normal('SuccessfulCreate', note, 'Create', referenceTo(volumeClaims, wanted));
     }
     return 'done';
@@ -177,25 +177,12 @@ export class StatefulSetController extends Controller<StatefulSet> {
 
   async #delete(work: Work, set: StoredSet, { pod, why }: Extract<SetStep, { type: 'delete' }>): Promise<void> {
     const { name } = pod.metadata;
-    const { name: setName, namespace } = set.metadata;
+    const { name: setName } = set.metadata;
     const about = referenceTo(pods, pod);
-    if (why === 'ended') {
-      const [reason, what] =
-        pod.status?.phase === 'Failed'
-          ? (['RecreatingFailedPod', 'failed'] as const)
-          : (['RecreatingTerminatedPod', 'terminated'] as const);
-      work.events.warning(
-        reason,
-        `StatefulSet ${namespace}/${setName} is recreating ${what} Pod ${name}`,
-        'Delete',
-        about,
-      );
-    }
     // Before the pod goes: afterwards nobody would know that its claims should have gone with it.
     if (why === 'scale') await this.#own(work, set, pod, true);
     await remove(work, this.#pods, pod);
-    if (why === 'ended') return;
-    const note = `delete Pod ${name} in StatefulSet ${setName} successful`;
+    const note = `Delete Pod ${name} in StatefulSet ${setName} successful`;
     work.events.normal('SuccessfulDelete', note, 'Delete', about);
   }
 

@@ -74,7 +74,7 @@ test('pods come up one after the other, each with a name, a host name, labels an
   const claims = (await cluster.of(volumeClaims).listAll()).items.map(({ metadata }) => metadata.name);
   assert.deepEqual(claims, ['data-web-0', 'data-web-1', 'data-web-2']);
   const events = (await cluster.events()).map(({ note }) => note);
-  assert.ok(events.includes('create Pod web-0 in StatefulSet web successful'));
+  assert.ok(events.includes('Create Pod web-0 in StatefulSet web successful'));
 });
 
 test('scaling down goes from the top, one at a time, and keeps the claims', async (t) => {
@@ -173,7 +173,7 @@ test('a failed pod is made anew', async (t) => {
     pod.metadata.uid === before?.metadata.uid ? ended('Failed', 1)(pod, now) : ready(pod, now);
   await cluster.until('it is another', async () => (await cluster.pods())[1]?.metadata.uid !== before?.metadata.uid);
   await cluster.until('all are ready', allReady(3));
-  assert.ok((await cluster.events()).some(({ reason }) => reason === 'RecreatingFailedPod'));
+  assert.ok((await cluster.events()).some(({ note }) => note === 'Delete Pod web-1 in StatefulSet web successful'));
 });
 
 test('ordinals may start elsewhere; availability waits for minReadySeconds', async (t) => {
