@@ -17,7 +17,6 @@ import { ClaimProtection } from './volumeclaim/protection.ts';
 import { VolumeController } from './volumeclaim/volumes.ts';
 
 export type { Directories } from './volumeclaim/directories.ts';
-export { volumeErrors } from './volumeclaim/errors.ts';
 export { PROVISIONER } from './volumeclaim/plan.ts';
 export { systemDirectories } from './volumeclaim/system-directories.ts';
 

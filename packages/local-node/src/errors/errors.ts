@@ -34,6 +34,10 @@ export const localNodeErrors = {
     meaning: 'Another process runs a node on this folder. Two of them would end each other’s pods.',
     remedy: 'Stop the other one, or give this one a folder of its own.',
   },
+  VOLUME_FOREIGN: {
+    meaning: 'The directory of a volume belongs to another claim, or its name is none that a volume has.',
+    remedy: 'Nothing was changed. Look at what is there below the root of volumes; move it away if it is not needed.',
+  },
   NODE_OPTIONS: {
     meaning: 'The node was set up in a way in which it cannot run pods.',
     remedy: 'The message names the option.',
