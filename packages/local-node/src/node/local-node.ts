@@ -202,6 +202,17 @@ export class LocalNode extends Controller<Pod> {
     yield* readLog({ clock, files: host.files }, this.#runs.logPath(key), options, isOver);
   }
 
+  /**
+   * Ends all pods of this node, each within its own time, whatever their objects say: for a machine that is put away. Only while no
+   * manager runs it. When it runs again, the pods have ended without their exit codes being known, and begin anew by their policy.
+   */
+  async endPods(signal: AbortSignal): Promise<void> {
+    while (this.#keepers.size > 0) {
+      for (const key of new Set(this.podKeys)) await this.#retire(key, undefined, signal);
+      if (this.#keepers.size > 0) await this.#ports.clock.sleep(LATE_MS, signal);
+    }
+  }
+
   /** Pods that are made of this object: they need not wait any longer for it. */
   #usersOf(uses: Uses, namespace: string | undefined, name: string): readonly string[] {
     const found = [...this.#keepers.values()].filter(
