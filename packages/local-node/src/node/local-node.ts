@@ -282,6 +282,8 @@ export class LocalNode extends Controller<Pod> {
       work.events.warning('FailedSync', `error syncing pod, retrying: ${asReeveError(error).message}`, 'Syncing');
       throw error;
     });
+    // One write says it all, a few milliseconds later.
+    if ([...keeper.containers.values()].some(({ isSettling }) => isSettling)) return this.#next(keeper, decision);
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
     if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
     await this.#removeObject(work.api, pod, work.signal);
