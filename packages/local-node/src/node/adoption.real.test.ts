@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { configMaps } from '../kinds/config-map.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { parseIdentity } from '../shim/instance.ts';
 import { COOKIE } from '../shim/runs.ts';
@@ -118,7 +119,10 @@ test('a run that was written down and never began is begun once', async (t) => {
 test('a machine that is put away: all pods end in their time, and begin anew with the next node', async (t) => {
   const scene = await NodeScene.open(t);
   const first = await scene.start();
-  for (const name of ['a', 'b']) await scene.create(name, { containers: [{ name: 'main', command: forever }] });
+  await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'c' }, data: { a: '1' } });
+  const volumes = [{ name: 'v', configMap: { name: 'c' } }];
+  for (const name of ['a', 'b'])
+    await scene.create(name, { volumes, containers: [{ name: 'main', command: forever }] });
   await Promise.all([scene.ready('a'), scene.ready('b')]);
   await first.stop();
   await first.node.endPods(new AbortController().signal);

@@ -341,7 +341,8 @@ export class LocalNode extends Controller<Pod> {
     const { clock } = this.#ports;
     for (let round = 1; ; round++) {
       await keeper.refresh();
-      await keeper.tend(turn);
+      // Of a pod that is gone nothing is kept current, and the server may be away.
+      if (!isGone) await keeper.tend(turn);
       const decision = decide(keeper.pod, keeper.view(), clock.now(), { isGone, backoff: this.#backoff });
       let isChanged = false;
       for (const action of decision.actions) if (await keeper.perform(action, turn)) isChanged = true;
