@@ -169,6 +169,7 @@ export class ContainerKeeper {
   /** Stops what goes on beside the runs, not the runs. */
   async close(): Promise<void> {
     this.#close();
+    this.#asked = undefined; // whoever goes on asks again
     await Promise.all(this.#jobs);
   }
 
@@ -220,7 +221,8 @@ export class ContainerKeeper {
   }
 
   #job(job: Promise<void>): void {
-    this.#jobs.add(job);
-    void job.finally(() => this.#jobs.delete(job));
+    // Whatever it was that failed: the next look decides anew.
+    const safe: Promise<void> = job.catch(() => this.#ports.wake()).finally(() => this.#jobs.delete(safe));
+    this.#jobs.add(safe);
   }
 }
