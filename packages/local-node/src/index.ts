@@ -6,7 +6,7 @@ export type { Driver, DriverName } from './driver/driver.ts';
 export { type Detected, detectDrivers, type DriverReport } from './driver/detect.ts';
 export { plainDriver } from './driver/plain.ts';
 export type { Host, HostFiles, Processes } from './host/host.ts';
-export { systemHost } from './host/system-host.ts';
+export { systemCapacity, systemHost } from './host/system-host.ts';
 export { hostImages, type Images, type NoImage, type ResolvedImage } from './image/images.ts';
 export { AddressPool } from './node/addresses.ts';
 export type { LogOptions } from './node/logs.ts';

@@ -122,17 +122,21 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
 
   test(`${driver.name}: exit codes, daemons and stubborn programs`, async (t) => {
     const scene = await NodeScene.open(t);
-    await scene.start({ drivers: [driver] });
+    const { node } = await scene.start({ drivers: [driver] });
     const restartPolicy = 'Never';
     const daemon = 'setsid sh -c "while :; do sleep 0.05; done" >/dev/null 2>&1 &';
     await scene.create('code', { restartPolicy, containers: [{ name: 'main', command: sh(`${daemon} exit 7`) }] });
-    await scene.create('signal', { restartPolicy, containers: [{ name: 'main', command: sh('kill -9 $$$$') }] });
+    await scene.create('signal', {
+      restartPolicy,
+      containers: [{ name: 'main', command: sh('echo said >&2; kill -9 $$$$') }],
+    });
     const codeOf = async (name: string) => {
       const pod = await scene.until(name, ({ status }) => status?.phase === 'Failed', `${name} ends`);
       return pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
     };
     assert.equal(await codeOf('code'), 7);
     assert.equal(await codeOf('signal'), 137);
+    assert.equal(await scene.logOf(node, 'signal'), 'said\n', 'nothing but what it said');
     await eventually(() => scene.processes().length === 0, 'the daemon has ended, too');
     const stubborn = sh('trap "" TERM; while :; do sleep 0.02; done');
     await scene.create('stubborn', {

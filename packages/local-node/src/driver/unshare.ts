@@ -26,9 +26,7 @@ export interface Script {
 /** Becomes the first process of the namespace; its arguments are the program. */
 export function setUpScript({ layout, root, workingDir, user }: Script): string {
   const { isRootOpened, steps } = layout;
-  const inner = user
-    ? `unshare --map-user=${user.uid} --map-group=${user.gid} -- env PATH="$path" "$@"`
-    : 'env PATH="$path" "$@"';
+  const become = user ? `unshare --map-user=${user.uid} --map-group=${user.gid} -- ` : '';
   return [
     'set -e',
     'path=$PATH',
@@ -46,7 +44,9 @@ export function setUpScript({ layout, root, workingDir, user }: Script): string 
     `cd ${workingDir === undefined ? '"$here"' : quoted(workingDir)}`,
     'set +e',
     // Not exec: the first process of a namespace is deaf to signals that it does not handle, and must take in orphans.
-    inner,
+    // What the shell has to say about its end is not the program's output.
+    'exec 3>&2 2>/dev/null',
+    `(exec ${become}env PATH="$path" "$@") 2>&3 3>&-`,
     'exit $?',
     '',
   ].join('\n');

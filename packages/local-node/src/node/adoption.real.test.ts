@@ -4,10 +4,11 @@ import { spawn } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pods } from '../kinds/pod.ts';
+import { configMaps } from '../kinds/config-map.ts';
+import { type Pod, pods } from '../kinds/pod.ts';
 import { parseIdentity } from '../shim/instance.ts';
 import { COOKIE } from '../shim/runs.ts';
-import { eventually, NodeScene } from './node-testing.ts';
+import { eventually, isReady, NodeScene } from './node-testing.ts';
 
 const forever = ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done'];
 
@@ -113,6 +114,25 @@ test('a run that was written down and never began is begun once', async (t) => {
     'it runs',
   );
   assert.equal(ready.status?.containerStatuses?.[0]?.restartCount, 0);
+});
+
+test('a machine that is put away: all pods end in their time, and begin anew with the next node', async (t) => {
+  const scene = await NodeScene.open(t);
+  const first = await scene.start();
+  await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'c' }, data: { a: '1' } });
+  const volumes = [{ name: 'v', configMap: { name: 'c' } }];
+  for (const name of ['a', 'b'])
+    await scene.create(name, { volumes, containers: [{ name: 'main', command: forever }] });
+  await Promise.all([scene.ready('a'), scene.ready('b')]);
+  await first.stop();
+  await first.node.endPods(new AbortController().signal);
+  await eventually(() => scene.processes().length === 0, 'no process is left');
+  await scene.start();
+  for (const name of ['a', 'b']) {
+    const isAgain = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount === 1;
+    const pod = await scene.until(name, (one) => isAgain(one) && isReady(one), `${name} runs again`);
+    assert.equal(pod.status?.phase, 'Running');
+  }
 });
 
 test('a run whose folder somebody took away is ended before another one begins', async (t) => {

@@ -20,6 +20,7 @@ export interface ContainerPorts {
 export type Hook = (signal: AbortSignal) => Promise<void>;
 
 const MOST_KEPT_RUNS = 2;
+const SETTLING_MS = 200;
 
 export class ContainerKeeper {
   readonly name: string;
@@ -29,6 +30,7 @@ export class ContainerKeeper {
   #previous: Instance | undefined;
   readonly #lost: Instance | undefined;
   #isLoaded = false;
+  #begunAt = 0;
   obstacle: Obstacle | undefined;
   offence: ContainerView['offence'];
   #postStart: ContainerView['postStart'];
@@ -55,6 +57,11 @@ export class ContainerKeeper {
 
   get isLive(): boolean {
     return this.#latest?.state === 'starting' || this.#latest?.state === 'running';
+  }
+
+  /** It was begun a moment ago and is about to say who it is: in a moment more will be known. */
+  get isSettling(): boolean {
+    return this.#latest?.state === 'starting' && this.#ports.clock.now() - this.#begunAt < SETTLING_MS;
   }
 
   keyOf(attempt: number): RunKey {
@@ -100,6 +107,7 @@ export class ContainerKeeper {
     this.obstacle = undefined;
     this.offence = undefined;
     await host.files.remove(runs.runFolder(this.keyOf(attempt - MOST_KEPT_RUNS)));
+    this.#begunAt = this.#ports.clock.now();
     await runs.begin(this.keyOf(attempt), begin, wake);
     this.#latest = await runs.read(this.keyOf(attempt));
   }
@@ -161,6 +169,7 @@ export class ContainerKeeper {
   /** Stops what goes on beside the runs, not the runs. */
   async close(): Promise<void> {
     this.#close();
+    this.#asked = undefined; // whoever goes on asks again
     await Promise.all(this.#jobs);
   }
 
@@ -212,7 +221,8 @@ export class ContainerKeeper {
   }
 
   #job(job: Promise<void>): void {
-    this.#jobs.add(job);
-    void job.finally(() => this.#jobs.delete(job));
+    // Whatever it was that failed: the next look decides anew.
+    const safe: Promise<void> = job.catch(() => this.#ports.wake()).finally(() => this.#jobs.delete(safe));
+    this.#jobs.add(safe);
   }
 }

@@ -230,6 +230,18 @@ test('a program that is not there ends with 127 and says so in its log', async (
   assert.match(text, /no-such-program/);
 });
 
+test('how a program ended is not in its log', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start();
+  await scene.create('killed', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', command: sh('echo said >&2; kill -9 $$$$') }],
+  });
+  const pod = await scene.until('killed', ({ status }) => status?.phase === 'Failed', 'it ends');
+  assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 137);
+  assert.equal(await scene.logOf(node, 'killed'), 'said\n');
+});
+
 test('logs: the end of them, as they come, and those of the run before', async (t) => {
   const scene = await NodeScene.open(t);
   const { node } = await scene.start({ backoff: { ...quick, firstMs: 60_000 } });

@@ -202,6 +202,17 @@ export class LocalNode extends Controller<Pod> {
     yield* readLog({ clock, files: host.files }, this.#runs.logPath(key), options, isOver);
   }
 
+  /**
+   * Ends all pods of this node, each within its own time, whatever their objects say: for a machine that is put away. Only while no
+   * manager runs it. When it runs again, the pods have ended without their exit codes being known, and begin anew by their policy.
+   */
+  async endPods(signal: AbortSignal): Promise<void> {
+    while (this.#keepers.size > 0) {
+      for (const key of new Set(this.podKeys)) await this.#retire(key, undefined, signal);
+      if (this.#keepers.size > 0) await this.#ports.clock.sleep(LATE_MS, signal);
+    }
+  }
+
   /** Pods that are made of this object: they need not wait any longer for it. */
   #usersOf(uses: Uses, namespace: string | undefined, name: string): readonly string[] {
     const found = [...this.#keepers.values()].filter(
@@ -271,6 +282,8 @@ export class LocalNode extends Controller<Pod> {
       work.events.warning('FailedSync', `error syncing pod, retrying: ${asReeveError(error).message}`, 'Syncing');
       throw error;
     });
+    // One write says it all, a few milliseconds later.
+    if ([...keeper.containers.values()].some(({ isSettling }) => isSettling)) return this.#next(keeper, decision);
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
     if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
     await this.#removeObject(work.api, pod, work.signal);
@@ -328,7 +341,8 @@ export class LocalNode extends Controller<Pod> {
     const { clock } = this.#ports;
     for (let round = 1; ; round++) {
       await keeper.refresh();
-      await keeper.tend(turn);
+      // Of a pod that is gone nothing is kept current, and the server may be away.
+      if (!isGone) await keeper.tend(turn);
       const decision = decide(keeper.pod, keeper.view(), clock.now(), { isGone, backoff: this.#backoff });
       let isChanged = false;
       for (const action of decision.actions) if (await keeper.perform(action, turn)) isChanged = true;

@@ -188,6 +188,7 @@ export class PodKeeper {
   /** Ends what goes on beside the containers, not the containers. */
   async close(): Promise<void> {
     await Promise.all([...this.#containers.values()].map((keeper) => keeper.close()));
+    this.#begun.clear(); // if this process goes on with it, it takes it over from itself
   }
 
   save(): Promise<void> {

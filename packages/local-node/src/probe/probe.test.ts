@@ -97,6 +97,26 @@ test('each verdict is told once, each no is told', async () => {
   await run.ended();
 });
 
+test('who has just begun is asked again soon, and only what is due counts against it', async () => {
+  const answers = { readiness: false, startup: false };
+  const soon = probes({ readinessProbe: by('readiness', { periodSeconds: 10 }) }, answers);
+  await soon.clock.advance(300);
+  answers.readiness = true;
+  await soon.clock.advance(1_000);
+  assert.equal(soon.run.verdicts.readiness, 'success', 'long before the next question is due');
+  assert.equal(soon.unhealthy.length, 1);
+  soon.run.close();
+  await soon.run.ended();
+  const starting = probes({ startupProbe: by('startup', { periodSeconds: 10, failureThreshold: 2 }) }, answers);
+  await starting.clock.advance(9_900);
+  assert.equal(starting.run.verdicts.startup, 'unsettled', 'it has the time that it was given');
+  assert.ok(starting.asked.length > 3);
+  await starting.clock.advance(200);
+  assert.equal(starting.run.verdicts.startup, 'failure');
+  starting.run.close();
+  await starting.run.ended();
+});
+
 test('the first question waits for its delay, and a run taken over is what it was', async () => {
   const delayed = probes({ readinessProbe: by('readiness', { initialDelaySeconds: 5 }) }, { readiness: true });
   await delayed.clock.advance(4_900);

@@ -3,8 +3,20 @@ import type { Clock } from '@reeve/runtime';
 import { deadline, ReeveError } from '@reeve/runtime';
 import type { ProbeVerdict } from '../pod/view.ts';
 import type { PodContainer } from '../pod/progress.ts';
-import { isFinal, type PodProbe, probed, type ProbeKind, type ProbeState, timesOf, unprobed } from './state.ts';
+import {
+  isFinal,
+  type PodProbe,
+  probed,
+  type ProbeKind,
+  type ProbeState,
+  type ProbeTimes,
+  timesOf,
+  unprobed,
+} from './state.ts';
 import { askContainer, type Target } from './transport.ts';
+
+/** The first pause before somebody who has just begun is asked again. */
+const EAGER_MS = 50;
 
 export interface Verdicts {
   readonly startup?: ProbeVerdict;
@@ -64,6 +76,8 @@ export class RunProbes {
     const { clock, startedAt, changed } = this.#options;
     const { signal } = this.#end;
     const times = timesOf(probe);
+    let hasSucceeded = false;
+    let eagerMs = EAGER_MS;
     try {
       if (kind !== 'startup') await this.#whenStarted.promise;
       await clock.sleep(Math.max(0, startedAt + times.initialDelayMs - clock.now()), signal);
@@ -78,11 +92,32 @@ export class RunProbes {
           changed();
         }
         if (isFinal(kind, after)) return;
-        await clock.sleep(times.periodMs, signal);
+        const isEager = kind !== 'liveness' && !isSuccess && !hasSucceeded;
+        hasSucceeded ||= isSuccess;
+        if (isEager) eagerMs = await this.#waitEagerly(probe, times, eagerMs);
+        else await clock.sleep(times.periodMs, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     }
+  }
+
+  /**
+   * Until the next question is due. Who has never succeeded is asked in between, ever more seldom: a success ends the waiting, and
+   * the question that follows at once counts; a failure counts for nothing. Returns the next pause.
+   */
+  async #waitEagerly(probe: PodProbe, times: ProbeTimes, pauseMs: number): Promise<number> {
+    const { clock, target } = this.#options;
+    const { signal } = this.#end;
+    const due = clock.now() + times.periodMs;
+    let pause = pauseMs;
+    for (; clock.now() + pause < due; pause *= 2) {
+      await clock.sleep(pause, signal);
+      using limit = deadline(clock, times.timeoutMs, () => new ReeveError('NODE_PROBE', 'no answer in time'), signal);
+      if ((await askContainer(probe, target, clock, limit.signal)).isSuccess) return pause;
+    }
+    await clock.sleep(Math.max(0, due - clock.now()), signal);
+    return pause;
   }
 
   async #ask(kind: ProbeKind, probe: PodProbe, timeoutMs: number): Promise<boolean> {
