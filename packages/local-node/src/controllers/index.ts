@@ -9,6 +9,7 @@ import { GarbageKeeper } from './garbage/keeper.ts';
 import { JobController } from './job/controller.ts';
 import { AccountController } from './namespace/account.ts';
 import { NamespaceController } from './namespace/controller.ts';
+import { PodCollector } from './podgc/controller.ts';
 import { ReplicaSetController } from './replicaset/controller.ts';
 import { StatefulSetController } from './statefulset/controller.ts';
 import { VolumeClaimController } from './volumeclaim/controller.ts';
@@ -40,6 +41,7 @@ export function addControlPlane(manager: Manager, { clock, client, directories, 
     new VolumeClaimController(directories),
     new VolumeController(directories),
     new ClaimProtection(),
+    new PodCollector(),
     new NamespaceController(client),
     new AccountController(),
     new GarbageKeeper({ clock, client, host: manager, ...(log && { log }) }),

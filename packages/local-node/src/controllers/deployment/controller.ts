@@ -46,7 +46,13 @@ export class DeploymentController extends Controller<Deployment> {
     this.#sets = parts.own(replicaSets, this.#deployments, { unscoped: true, indexes: { [ORPHANS]: orphanIndex } });
     parts.wake(replicaSets, this.#deployments, (set) => (controllerOf(set) ? [] : this.#near(set)), { unscoped: true });
     // Recreate waits for the last old pod; no other event says that it is gone.
-    this.#pods = parts.wake(pods, this.#deployments, (pod) => this.#near(pod), { unscoped: true });
+    const recreating = (pod: Parameters<typeof controllerOf>[0]) =>
+      this.#near(pod).filter((key) => this.#isRecreating(key));
+    this.#pods = parts.wake(pods, this.#deployments, recreating, { unscoped: true });
+  }
+
+  #isRecreating(key: string): boolean {
+    return this.#deployments.cache.get(key)?.spec?.strategy?.type === 'Recreate';
   }
 
   #near({ metadata: { namespace, labels } }: Parameters<typeof controllerOf>[0]): readonly string[] {

@@ -70,6 +70,7 @@ const rows: readonly (readonly [pods: string, spec: Partial<JobSpec>, status: Jo
   ['ax', { podReplacementPolicy: 'Failed' }, {}, '0/0, uncounted |, release , remove , start 1'],
   ['a b', { suspend: true }, {}, '0/0, uncounted |, release , remove ab, start 0'],
   ['a! b', { backoffLimit: 0 }, {}, '0/0, uncounted |ab, release ab, remove b!, start 0'],
+  ['a- b', {}, {}, '0/0, uncounted |, release , remove a, start 0'],
   ['a b c', { parallelism: 1 }, {}, '0/0, uncounted |, release , remove cb, start 0'],
 ];
 

@@ -138,9 +138,8 @@ function isUncounted({ metadata, status }: StoredPod, { uncountedTerminatedPods 
 
 function totals(status: JobStatus, ends: Ends): Counts {
   const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
-  const indexed = ends.indexes.completedIndexes === undefined ? undefined : (ends.indexes as JobStatus).succeeded;
   return {
-    succeeded: indexed ?? (status.succeeded ?? 0) + succeeded.length + ends.succeeded.length,
+    succeeded: ends.indexes.succeeded ?? (status.succeeded ?? 0) + succeeded.length + ends.succeeded.length,
     failed: (status.failed ?? 0) + failed.length + ends.failed.length,
   };
 }
@@ -152,6 +151,9 @@ function manage({ spec, pods }: JobView, status: JobStatus, now: number): Work {
   const active = pods.filter(isActive);
   const forgetting = (some: readonly StoredPod[]) => some.map((pod) => ({ pod, forget: true }));
   if (spec.suspend) return { remove: forgetting(active), start: [], wakeAt: undefined };
+  // Let go of in a turn that ended there: how such a pod ends could not be counted any more.
+  const untracked = active.filter((pod) => !isTracked(pod));
+  if (untracked.length > 0) return { remove: forgetting(untracked), start: [], wakeAt: undefined };
   const { succeeded: done = 0 } = status;
   const succeeded =
     spec.completionMode === 'Indexed' ? done : done + (status.uncountedTerminatedPods?.succeeded?.length ?? 0);

@@ -18,7 +18,7 @@ export interface Ends {
   readonly ignored: ReadonlySet<string>;
   /** Of indexed jobs: what succeeded is in the list of indexes, which counts by itself. */
   readonly indexed: ReadonlySet<string>;
-  readonly indexes: { readonly completedIndexes?: string };
+  readonly indexes: { readonly completedIndexes?: string; readonly succeeded?: number };
   /** A rule says that the job fails. */
   readonly fatal: string | undefined;
 }

@@ -143,5 +143,21 @@ test('a volume that somebody made is bound if it fits: the smallest that is enou
   assert.equal((await all.get('data')).spec?.volumeName, 'right');
   assert.equal(directories.all.size, 0);
   await cluster.of(volumes).delete('right');
+  await cluster.run(2_000);
+  assert.equal(await phase(), 'Bound', 'a volume in use stays');
+  await cluster.of(volumes).patch('right', { type: 'merge', value: { metadata: { finalizers: null } } });
   await cluster.until('the claim has lost it', async () => (await phase()) === 'Lost');
+});
+
+test('a volume that is deleted before its claim goes after it, with its data', async (t) => {
+  const { cluster, directories, all, phase, volumeOf } = await world(t);
+  await all.create(claim('local'));
+  await cluster.until('it is bound', async () => (await phase()) === 'Bound');
+  const name = (await volumeOf())?.metadata.name ?? '';
+  await cluster.of(volumes).delete(name);
+  await cluster.run(2_000);
+  assert.equal(directories.all.size, 1);
+  await all.delete('data');
+  await cluster.until('all is gone', async () => (await volumeOf()) === undefined);
+  assert.equal(directories.all.size, 0);
 });

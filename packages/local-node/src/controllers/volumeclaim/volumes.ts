@@ -1,12 +1,24 @@
 /** Volumes: what becomes of them when their claim is gone. Data is removed only for a claim that is proved to be gone, by its uid. */
 import type { Stored } from '@reeve/kube';
 import { asReeveError } from '@reeve/runtime';
-import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import {
+  addPatch,
+  changeFinalizers,
+  Controller,
+  hasFinalizer,
+  isBeingDeleted,
+  type Parts,
+  type Reconcile,
+  type Reflection,
+  removePatch,
+} from '@reeve/runtime/manager';
 import { type ClaimReference, type Volume, type VolumeClaim, volumeClaims, volumes } from '../../kinds/volumeclaim.ts';
 import { expecting } from '../owned/expected.ts';
 import { change, readLive, remove } from '../owned/writes.ts';
 import type { Directories } from './directories.ts';
 import { PROVISIONED_BY, PROVISIONER } from './plan.ts';
+
+const PV_PROTECTION = 'kubernetes.io/pv-protection';
 
 type Work = Reconcile<Volume>;
 type Phase = NonNullable<NonNullable<Volume['status']>['phase']>;
@@ -31,13 +43,29 @@ export class VolumeController extends Controller<Volume> {
 
   async #reconcile(work: Work): Promise<void> {
     const volume = work.object as Stored<Volume>;
-    const { claimRef } = volume.spec ?? {};
-    if (volume.metadata.deletionTimestamp !== undefined) return;
+    const { claimRef, persistentVolumeReclaimPolicy: policy } = volume.spec ?? {};
+    if (isBeingDeleted(volume)) return this.#letGo(work, volume);
+    await this.#protect(work, volume, addPatch);
     // Meant for a claim that is not there yet, or for none.
     if (!claimRef?.uid) return this.#tell(work, volume, 'Available');
     if (await this.#isClaimed(work, claimRef)) return;
     if (volume.status?.phase !== 'Failed') await this.#tell(work, volume, 'Released');
-    if (volume.spec?.persistentVolumeReclaimPolicy === 'Delete') await this.#reclaim(work, volume, claimRef.uid);
+    if (policy === 'Delete') await this.#reclaim(work, volume, claimRef.uid);
+  }
+
+  #protect(work: Work, volume: Stored<Volume>, patch: typeof addPatch) {
+    return changeFinalizers(work.api.resource(volumes), volume, patch, PV_PROTECTION, work.signal);
+  }
+
+  /** Somebody deleted it. It stays as long as its claim does; then its data goes as if the claim had gone first. */
+  async #letGo(work: Work, volume: Stored<Volume>): Promise<void> {
+    if (!hasFinalizer(volume, PV_PROTECTION)) return;
+    const { claimRef, persistentVolumeReclaimPolicy: policy } = volume.spec ?? {};
+    if (claimRef?.uid && (await this.#isClaimed(work, claimRef))) return;
+    const isOurs = volume.metadata.annotations?.[PROVISIONED_BY] === PROVISIONER;
+    if (claimRef?.uid && isOurs && policy === 'Delete')
+      await this.#directories.remove(volume.metadata.name, claimRef.uid);
+    await this.#protect(work, volume, removePatch);
   }
 
   /** Live: what a cache does not have is not absent. */
