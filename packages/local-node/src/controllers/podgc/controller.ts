@@ -6,7 +6,7 @@ import { isKubeError, type Stored } from '@reeve/kube';
 import { timestamp } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import { type Pod, type PodCondition, pods } from '../../kinds/pod.ts';
-import { type SchedulingNode, schedulingNodes } from '../../scheduler/node.ts';
+import { type Node, nodes } from '../../kinds/node.ts';
 import { expecting } from '../owned/expected.ts';
 import { isEnded } from '../owned/pod-state.ts';
 import { change, readLive } from '../owned/writes.ts';
@@ -20,7 +20,7 @@ function nodeIndex({ spec }: Pick<Pod, 'spec'>): readonly string[] {
 
 export class PodCollector extends Controller<Pod> {
   #pods!: Reflection<Pod>;
-  #nodes!: Reflection<SchedulingNode>;
+  #nodes!: Reflection<Node>;
 
   constructor() {
     super({ name: 'podgc' });
@@ -29,7 +29,7 @@ export class PodCollector extends Controller<Pod> {
   override setUp(parts: Parts): void {
     const queue = parts.queue('pods');
     const later = (key: string) => ({ queue, key, afterMs: QUARANTINE_MS });
-    this.#nodes = parts.reflect(schedulingNodes, {
+    this.#nodes = parts.reflect(nodes, {
       route: ({ metadata }, { change: what }) => {
         if (what !== 'removed') return undefined;
         const left = this.#pods.cache.byIndex(NODE, metadata.name);
@@ -59,7 +59,7 @@ export class PodCollector extends Controller<Pod> {
     const pod = await readLive(work, this.#pods, work.object);
     const node = pod?.spec?.nodeName ?? '';
     if (!pod || node === '') return;
-    if (await work.api.resource(schedulingNodes).find(node, { signal: work.signal })) return;
+    if (await work.api.resource(nodes).find(node, { signal: work.signal })) return;
     const failed = isEnded(pod) ? pod : await this.#fail(work, pod);
     const { name, namespace, uid } = failed.metadata;
     try {
