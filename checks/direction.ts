@@ -10,9 +10,13 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
   'packages/kube': { name: '@reeve/kube', may: [] },
   'packages/embedded': { name: '@reeve/embedded', may: ['@reeve/kube'] },
   'packages/runtime': { name: '@reeve/runtime', may: ['@reeve/kube'] },
+  'packages/local-node': { name: '@reeve/local-node', may: ['@reeve/kube', '@reeve/runtime'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime'] },
   'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
-  'apps/cli': { name: '@reeve/cli', may: ['@reeve/runtime', '@reeve/redis'] },
+  'apps/cli': {
+    name: '@reeve/cli',
+    may: ['@reeve/kube', '@reeve/embedded', '@reeve/local-node', '@reeve/runtime', '@reeve/redis'],
+  },
   rig: { name: '@reeve/rig', may: ['@reeve/runtime', '@reeve/redis'] },
   bench: {
     name: '@reeve/bench',
@@ -31,7 +35,10 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
     ],
   },
   conformance: { name: 'conformance', may: ['@reeve/kube', '@reeve/embedded', '@reeve/rig'] },
-  checks: { name: 'checks', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/cli'] },
+  checks: {
+    name: 'checks',
+    may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/local-node', '@reeve/redis', '@reeve/cli'],
+  },
   examples: {
     name: 'examples',
     may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime', '@reeve/redis', '@reeve/simulation', '@reeve/rig'],

@@ -15,7 +15,7 @@ export function checkErrorCodes(files: readonly SourceFile[], declared: readonly
     ({ path }) =>
       isTypeScript(path) &&
       !isTest(path) &&
-      /^(?:packages\/(?:kube|runtime|embedded)|operators\/[^/]+|apps\/[^/]+)\/src\//.test(path),
+      /^(?:packages\/(?:kube|runtime|embedded|local-node)|operators\/[^/]+|apps\/[^/]+)\/src\//.test(path),
   );
   const known = new Set(declared);
   const ofFindings = new Set(quoted(sources.find(({ path }) => path === findings)?.text ?? ''));

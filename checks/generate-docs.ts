@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { cliErrors } from '@reeve/cli';
 import { accessServed, builtinKinds, embeddedErrors } from '@reeve/embedded';
 import { kubeErrors } from '@reeve/kube';
+import { localNodeErrors } from '@reeve/local-node';
 import { redisErrors } from '@reeve/redis';
 import { type ErrorCatalog, runtimeErrors } from '@reeve/runtime';
 import { root } from './lib/source.ts';
@@ -24,6 +25,7 @@ const sections: readonly Section[] = [
     intro: 'From `packages/embedded/src/errors/errors.ts`.',
     catalog: embeddedErrors,
   },
+  { title: 'The local node', intro: 'From `packages/local-node/src/errors/errors.ts`.', catalog: localNodeErrors },
   { title: 'The runtime', intro: 'From `packages/runtime/src/errors/errors.ts`.', catalog: runtimeErrors },
 ];
 

@@ -32,6 +32,10 @@ export const cliErrors = {
     meaning: 'The plan was not approved. Nothing was changed.',
     remedy: 'Answer `yes`, or pass --yes, or --approve with the digest that --dry-run prints.',
   },
+  DATA_FOLDER: {
+    meaning: 'The data folder of a control plane is not one, or was written by a newer version. Nothing was changed.',
+    remedy: 'Check --data. If it is right, use the version of reeve that wrote it.',
+  },
   NO_CLUSTER: {
     meaning: 'None of the given addresses could be read.',
     remedy: 'The message has the reason for each address.',
@@ -65,6 +69,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'ADDRESS_UNRESOLVED',
   'NODE_UNKNOWN',
   'NODE_AMBIGUOUS',
+  'DATA_FOLDER',
   'JOURNAL_MISSING',
   'JOURNAL_BROKEN',
   'JOURNAL_EXISTS',

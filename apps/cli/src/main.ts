@@ -1,11 +1,12 @@
 /** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
 import { asReeveError, ReeveError } from '@reeve/runtime';
-import { helpText, nearest } from './args.ts';
+import { helpText, nearest, parseLine } from './args.ts';
 import { cliErrors, type ExitCode, exit, exitCodeOf, remedyOf, usage } from './errors.ts';
 import type { Io } from './io.ts';
 import { styleFor } from './output/style.ts';
 import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
+import { upOptions, upSpec } from './up/spec.ts';
 
 export { cliErrors };
 
@@ -18,8 +19,11 @@ function overview(): string {
     'reeve — runs stateful data systems',
     '',
     'Usage: reeve redis VERB HOST:PORT [options]',
+    `       reeve ${upSpec.name} ${upSpec.takes}`,
     '',
-    'Verbs:',
+    `  ${upSpec.name.padEnd(18)}${upSpec.summary}`,
+    '',
+    'Verbs of reeve redis:',
     ...redisVerbs.map(({ spec }) => `  ${spec.name.padEnd(18)}${spec.summary}`),
     '',
     'reeve redis VERB --help shows what a verb takes. --version shows the version.',
@@ -64,7 +68,8 @@ async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): P
     io.out(`reeve ${version}\n`);
     return exit.ok;
   }
-  if (system !== 'redis') throw usage(`'${system}' is not a command: reeve redis VERB`);
+  if (system === upSpec.name) return runUp(argv.slice(1), io, signal);
+  if (system !== 'redis') throw usage(`'${system}' is not a command: reeve redis VERB, or reeve up`);
   if (name === undefined || name === '--help' || name === '-h') {
     io.out(overview());
     return name === undefined ? exit.usage : exit.ok;
@@ -79,6 +84,17 @@ async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): P
   if (ended !== 'help') return ended;
   io.out(helpText(verb.spec));
   return exit.ok;
+}
+
+/** Loaded when it is asked for: the other commands do without a server. */
+async function runUp(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode> {
+  const { values, words, help } = parseLine(upOptions, argv);
+  if (help) {
+    io.out(helpText(upSpec));
+    return exit.ok;
+  }
+  const { up } = await import('./up/up.ts');
+  return up({ words, values, io, signal });
 }
 
 function fail(io: Io, argv: readonly string[], error: unknown): ExitCode {
@@ -103,6 +119,7 @@ function fail(io: Io, argv: readonly string[], error: unknown): ExitCode {
 
 /** The closest help there is. */
 function helpFor([system, name]: readonly string[]): string {
+  if (system === upSpec.name) return `reeve ${upSpec.name} --help`;
   const verb = redisVerbs.find(({ spec }) => system === 'redis' && spec.name === `redis ${name ?? ''}`);
   return `reeve ${verb ? `${verb.spec.name} ` : ''}--help`;
 }

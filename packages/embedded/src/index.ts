@@ -14,7 +14,7 @@ export {
 } from './access/access.ts';
 export { type AccessCall, AccessControl, type AccessOptions } from './access/access-control.ts';
 export { type SigningKey, signingKey } from './access/jwt.ts';
-export { openSigningKey, readTokensFile } from './access/secret-file.ts';
+export { openSigningKey, openTokensFile, readTokensFile } from './access/secret-file.ts';
 export { accessServed, type AccessServed } from './access/served.ts';
 export type { StaticToken } from './access/static-tokens.ts';
 export { EmbeddedError, type EmbeddedErrorCode, embeddedErrors } from './errors/errors.ts';

@@ -1,8 +1,9 @@
 /** Files that hold secrets: only their owner may read them. Keys and lists of tokens. */
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { EmbeddedError, type EmbeddedErrorCode } from '../errors/errors.ts';
+import type { User } from './access.ts';
 import { type SigningKey, signingKey } from './jwt.ts';
 import { parseTokens, type StaticToken } from './static-tokens.ts';
 
@@ -33,6 +34,29 @@ export async function readTokensFile(path: string): Promise<readonly StaticToken
   const { tokens, problem } = parseTokens(text);
   if (problem !== undefined) throw refuse('EMBEDDED_TOKEN_FILE', path, problem);
   return tokens;
+}
+
+/** The same; a file with one token of this user is made if there is none. */
+export async function openTokensFile(path: string, user: User): Promise<readonly StaticToken[]> {
+  try {
+    await using file = await open(path, 'wx', 0o600);
+    await file.writeFile(`${newToken()},${user.name},${user.uid ?? user.name},"${user.groups.join(',')}"\n`);
+    await file.sync();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      const why = error instanceof Error ? error.message : String(error);
+      throw refuse('EMBEDDED_TOKEN_FILE', path, `cannot be written: ${why}`);
+    }
+  }
+  return readTokensFile(path);
+}
+
+/** A key is as hard to guess as a token must be, and its digest does not tell it. */
+function newToken(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  return createHash('sha256')
+    .update(privateKey.export({ type: 'pkcs8', format: 'der' }))
+    .digest('hex');
 }
 
 /** The key that signs tokens of service accounts; made (on the curve P-256) if the file is not there. */

@@ -1,6 +1,7 @@
 /** What a reconcile gets. All functions are bound: take out what is needed. */
 import type { DeleteOptions, KubeObject, Stored } from '@reeve/kube';
 import type { Api, Kind } from '../client/api.ts';
+import type { ObjectReference } from '../events/event.ts';
 import type { Term } from '../lease/term.ts';
 import type { Knowledge } from '../plan/known.ts';
 import type { WorkQueue } from '../queue/queue.ts';
@@ -17,9 +18,12 @@ export interface ChildOptions {
 }
 
 export interface EventWriter {
-  /** Never waits, never throws. `action`: what was done or tried; default `Reconcile`. */
-  normal(reason: string, note: string, action?: string): void;
-  warning(reason: string, note: string, action?: string): void;
+  /**
+   * Never waits, never throws. `action`: what was done or tried; default `Reconcile`. `related`: another object that it is about; the
+   * same said of two of them are two events, not a series.
+   */
+  normal(reason: string, note: string, action?: string, related?: ObjectReference): void;
+  warning(reason: string, note: string, action?: string, related?: ObjectReference): void;
 }
 
 export interface Reconcile<T extends KubeObject, O = unknown> {

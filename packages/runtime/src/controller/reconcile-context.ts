@@ -3,6 +3,7 @@ import type { KubeObject, Stored } from '@reeve/kube';
 import { apiVersionOf } from '@reeve/kube';
 import { type Kind, kindName } from '../client/api.ts';
 import { ReeveError } from '../errors/errors.ts';
+import type { ObjectReference } from '../events/event.ts';
 import type { Knowledge } from '../plan/known.ts';
 import type { WorkQueue } from '../queue/queue.ts';
 import type { DeepReadonly } from '../resource/resource.ts';
@@ -82,7 +83,7 @@ function eventsAbout(
   };
   const record =
     (type: 'Normal' | 'Warning') =>
-    (reason: string, note: string, action = 'Reconcile') =>
-      recorder.record({ type, reason, note, action, regarding });
+    (reason: string, note: string, action = 'Reconcile', related?: ObjectReference) =>
+      recorder.record({ type, reason, note, action, regarding, ...(related && { related }) });
   return { normal: record('Normal'), warning: record('Warning') };
 }

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nodeFacts } from './machine.ts';
+
+const machine = { cores: 2, memoryBytes: 8 * 1024 ** 3 };
+const apiServer = { host: '127.0.0.1', port: 1 };
+const zonesOf = (nodes: number, zones: readonly string[]) =>
+  nodeFacts(machine, { nodes, zones }, apiServer).map(({ name, labels }) => [
+    name,
+    labels['topology.kubernetes.io/zone'],
+  ]);
+
+test('nodes are shared out over the zones, and are zones of their own without any', () => {
+  assert.deepEqual(zonesOf(3, ['a', 'b']), [
+    ['node-1', 'a'],
+    ['node-2', 'b'],
+    ['node-3', 'a'],
+  ]);
+  assert.deepEqual(zonesOf(2, []), [
+    ['node-1', 'node-1'],
+    ['node-2', 'node-2'],
+  ]);
+});
+
+test('each node has what the machine has', () => {
+  const [node] = nodeFacts(machine, { nodes: 1, zones: [] }, apiServer);
+  assert.deepEqual(node?.capacity, { cpu: '2', memory: '8388608Ki', pods: '110' });
+});

@@ -1,0 +1,204 @@
+/** The control plane as a user has it: a process, a kubeconfig, pods that are processes and outlive it. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { type AnyObject, connect, type Connection, resource, systemKubePorts } from '@reeve/kube';
+import { type Pod, pods } from '@reeve/local-node';
+import { REEVE, temporaryFolder, until } from '@reeve/rig';
+
+const statefulSets = resource({
+  group: 'apps',
+  version: 'v1',
+  plural: 'statefulsets',
+  kind: 'StatefulSet',
+  namespaced: true,
+});
+const nodes = resource({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
+const PATIENCE = { timeoutMs: 60_000 };
+
+class Machine {
+  readonly data = join(temporaryFolder('reeve-up'), 'data');
+  #plane: ChildProcess | undefined;
+  #connection: Connection | undefined;
+
+  static start(t: TestContext): Machine {
+    const machine = new Machine();
+    t.after(() => machine.end());
+    return machine;
+  }
+
+  async up(...args: readonly string[]): Promise<string> {
+    const plane = spawn(process.execPath, [REEVE, 'up', '--data', this.data, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#plane = plane;
+    let said = '';
+    for (const stream of [plane.stdout, plane.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text));
+    await until(
+      'the control plane says how to go on',
+      () => {
+        assert.equal(plane.exitCode, null, said);
+        return Promise.resolve(said.includes('Ctrl-C'));
+      },
+      PATIENCE,
+    );
+    return said;
+  }
+
+  async down(signal: NodeJS.Signals): Promise<number | null> {
+    this.#connection?.close();
+    this.#connection = undefined;
+    if (!this.#plane) return null;
+    const ended = once(this.#plane, 'exit');
+    this.#plane.kill(signal);
+    const [code] = (await ended) as [number | null];
+    this.#plane = undefined;
+    return code;
+  }
+
+  async client() {
+    this.#connection ??= await connect(systemKubePorts(), { file: join(this.data, 'kubeconfig') });
+    return this.#connection.client;
+  }
+
+  /** Processes that belong to pods of this folder. */
+  processes(): readonly number[] {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && readOr(`/proc/${pid}/environ`).includes(`=${this.data}`));
+  }
+
+  /** Without those that come and go by themselves. */
+  lasting(): readonly number[] {
+    return this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
+  }
+
+  async end(): Promise<void> {
+    await this.down('SIGKILL');
+    await until(
+      'no process is left',
+      () => {
+        for (const pid of this.processes()) tryToKill(pid);
+        return Promise.resolve(this.processes().length === 0);
+      },
+      PATIENCE,
+    );
+  }
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // it has just ended
+  }
+}
+
+function tryToKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has just ended
+  }
+}
+
+const SCRIPT = 'trap "exit 0" TERM; echo $HOSTNAME >>"$DATA/starts"; while :; do sleep 0.05; done';
+
+const web: AnyObject & { readonly metadata: { readonly name: string } } = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 2,
+    serviceName: 'web',
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' }, annotations: { 'reeve.dev/relocatable': 'true' } },
+      spec: {
+        terminationGracePeriodSeconds: 5,
+        containers: [
+          {
+            name: 'main',
+            image: 'host',
+            command: ['sh', '-c', SCRIPT],
+            env: [{ name: 'DATA', value: '/srv/data' }],
+            volumeMounts: [{ name: 'data', mountPath: '/srv/data' }],
+          },
+        ],
+      },
+    },
+    volumeClaimTemplates: [
+      {
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      },
+    ],
+  },
+};
+
+const isReady = ({ status }: Pod) =>
+  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+const runsOf = (list: readonly Pod[]) =>
+  list.map(({ metadata, status }) => `${metadata.name} ${status?.containerStatuses?.[0]?.containerID ?? ''}`).sort();
+
+test('a declared StatefulSet runs as processes, which outlive the control plane and come back when they are killed', async (t) => {
+  const machine = Machine.start(t);
+  const said = await machine.up('--nodes', '2', '--zones', 'a,b');
+  assert.match(said, /nodes +2, pods as processes/);
+  assert.equal(statSync(join(machine.data, 'kubeconfig')).mode & 0o077, 0, 'the token is nobody else’s');
+  const listed = async () => (await (await machine.client()).resource(pods, 'default').list()).items;
+  const ready = (count: number) =>
+    until(`${count} pods are ready`, async () => (await listed()).filter(isReady).length === count, PATIENCE);
+  const zones = (await (await machine.client()).resource(nodes).list()).items.map(
+    ({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone'],
+  );
+  assert.deepEqual(zones.sort(), ['a', 'b']);
+
+  await (await machine.client()).resource(statefulSets, 'default').create(web);
+  await ready(2);
+  const [before, runs] = [machine.lasting(), runsOf(await listed())];
+  assert.equal(new Set((await listed()).map(({ status }) => status?.podIP)).size, 2, 'each has an address of its own');
+
+  await machine.down('SIGKILL');
+  const again = await machine.up('--nodes', '2', '--zones', 'a,b');
+  assert.match(again, /2 pods taken over/);
+  assert.deepEqual(machine.lasting(), before, 'the same processes');
+  await ready(2);
+  assert.deepEqual(runsOf(await listed()), runs);
+
+  for (const pid of before) tryToKill(pid);
+  await until(
+    'both were started again',
+    async () => {
+      const now = await listed();
+      return now.every((pod) => isReady(pod) && pod.status?.containerStatuses?.[0]?.restartCount === 1);
+    },
+    PATIENCE,
+  );
+
+  await (await machine.client()).resource(statefulSets, 'default').delete('web');
+  await until('the pods are gone', async () => (await listed()).length === 0, PATIENCE);
+  await until('their processes are gone', () => Promise.resolve(machine.processes().length === 0), PATIENCE);
+  assert.equal(await machine.down('SIGTERM'), 0);
+});
+
+async function refusal(data: string): Promise<string> {
+  const plane = spawn(process.execPath, [REEVE, 'up', '--data', data], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  plane.stderr.setEncoding('utf8').on('data', (text) => (said += text));
+  const [code] = (await once(plane, 'close')) as [number | null];
+  assert.notEqual(code, 0);
+  return said;
+}
+
+test('a folder that is in use, and one of a newer version, are refused', async (t) => {
+  const machine = Machine.start(t);
+  await machine.up('--nodes', '1');
+  assert.match(await refusal(machine.data), /EMBEDDED_STORE_LOCKED/);
+  await machine.down('SIGTERM');
+  writeFileSync(join(machine.data, 'version'), '99\n');
+  assert.match(await refusal(machine.data), /newer reeve .*DATA_FOLDER/);
+});

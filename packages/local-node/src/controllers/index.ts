@@ -1,0 +1,50 @@
+/** All controllers of the local control plane, and how to put them into a manager. */
+import type { KubeClient } from '@reeve/kube';
+import type { Clock } from '@reeve/runtime';
+import type { Log, Manager } from '@reeve/runtime/manager';
+import { Scheduler } from '../scheduler/controller.ts';
+import { DeploymentController } from './deployment/controller.ts';
+import { EndpointsController } from './endpoints/controller.ts';
+import { GarbageKeeper } from './garbage/keeper.ts';
+import { JobController } from './job/controller.ts';
+import { AccountController } from './namespace/account.ts';
+import { NamespaceController } from './namespace/controller.ts';
+import { PodCollector } from './podgc/controller.ts';
+import { ReplicaSetController } from './replicaset/controller.ts';
+import { StatefulSetController } from './statefulset/controller.ts';
+import { VolumeClaimController } from './volumeclaim/controller.ts';
+import type { Directories } from './volumeclaim/directories.ts';
+import { ClaimProtection } from './volumeclaim/protection.ts';
+import { VolumeController } from './volumeclaim/volumes.ts';
+
+export type { Directories } from './volumeclaim/directories.ts';
+export { PROVISIONER } from './volumeclaim/plan.ts';
+export { systemDirectories } from './volumeclaim/system-directories.ts';
+
+export interface ControlPlanePorts {
+  readonly clock: Clock;
+  /** For discovery: which kinds there are. */
+  readonly client: Pick<KubeClient, 'read'>;
+  readonly directories: Directories;
+  readonly log?: Log;
+}
+
+/** Scheduler and controllers, in this manager; it may have others, too. */
+export function addControlPlane(manager: Manager, { clock, client, directories, log }: ControlPlanePorts): void {
+  const all = [
+    new Scheduler(),
+    new StatefulSetController(),
+    new JobController(),
+    new ReplicaSetController(),
+    new DeploymentController(),
+    new EndpointsController(),
+    new VolumeClaimController(directories),
+    new VolumeController(directories),
+    new ClaimProtection(),
+    new PodCollector(),
+    new NamespaceController(client),
+    new AccountController(),
+    new GarbageKeeper({ clock, client, host: manager, ...(log && { log }) }),
+  ];
+  for (const one of all) manager.add(one);
+}

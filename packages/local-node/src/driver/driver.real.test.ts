@@ -1,0 +1,203 @@
+/** Every driver that works on this machine, through the same cases. */
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, after, test } from 'node:test';
+import { systemPorts } from '@reeve/runtime';
+import { systemHost } from '../host/system-host.ts';
+import { configMaps } from '../kinds/config-map.ts';
+import { secrets } from '../kinds/secret.ts';
+import { serviceEndpoints } from '../node/names.ts';
+import { eventually, NodeScene } from '../node/node-testing.ts';
+import { detectDrivers } from './detect.ts';
+import { plainDriver } from './plain.ts';
+
+const sh = (script: string) => ['sh', '-c', script];
+const folder = await mkdtemp(join(tmpdir(), 'reeve-drivers-'));
+after(() => rm(folder, { recursive: true }));
+const { drivers, reports } = await detectDrivers({ ...systemPorts, host: systemHost(process.env.PATH) }, folder);
+before(() => console.log(JSON.stringify(reports)));
+
+test('there is always a driver, and each one that is missing says why', () => {
+  assert.equal(drivers.at(-1)?.name, 'plain');
+  for (const { works, note } of reports) assert.ok(works || note !== '');
+});
+
+for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
+  test(`${driver.name}: volumes appear where the pod wants them, in a namespace of its own`, async (t) => {
+    const scene = await NodeScene.open(t);
+    const { node } = await scene.start({ drivers: [driver] });
+    await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'c' }, data: { word: 'hello' } });
+    const look =
+      'cat /srv/reeve/conf/word; echo kept >/data/x; cat /var/lib/reeve-test/x; grep -c "$POD_IP" /etc/hosts; [ -d /proc/$$$$ ] && echo proc';
+    await scene.create('boxed', {
+      hostname: 'boxed-name',
+      volumes: [
+        { name: 'conf', configMap: { name: 'c' } },
+        { name: 'data', emptyDir: {} },
+      ],
+      containers: [
+        {
+          name: 'main',
+          command: sh(
+            `${look}; echo x >/srv/reeve/conf/y || echo sealed; trap "echo bye; exit 3" TERM; while :; do sleep 0.02; done`,
+          ),
+          volumeMounts: [
+            { name: 'conf', mountPath: '/srv/reeve/conf', readOnly: true },
+            { name: 'data', mountPath: '/data' },
+            { name: 'data', mountPath: '/var/lib/reeve-test' },
+          ],
+        },
+      ],
+    });
+    await scene.ready('boxed');
+    const { signal } = new AbortController();
+    const at = { namespace: 'default', pod: 'boxed' };
+    const read = async () => {
+      let text = '';
+      for await (const chunk of node.logs(at, { signal })) text += Buffer.from(chunk).toString();
+      return text;
+    };
+    const log = await eventually(async () => {
+      const text = await read();
+      return text.includes('sealed') ? text : undefined;
+    }, 'it has looked around');
+    assert.match(log, /^hellokept\n1\nproc\n/);
+    const inside = await node.exec(at, sh('cat /data/x; exit 4'), { signal });
+    assert.deepEqual([inside.code, inside.stdout], [4, 'kept\n'], inside.stderr);
+    await scene.client.resource(serviceEndpoints, 'default').create({
+      metadata: { name: 'web-1', labels: { 'kubernetes.io/service-name': 'web' } },
+      ...({ addressType: 'IPv4', endpoints: [{ addresses: ['127.9.9.9'] }] } as object),
+    });
+    await eventually(
+      async () =>
+        (await node.exec(at, ['getent', 'hosts', 'web.default.svc.cluster.local'], { signal })).stdout.startsWith(
+          '127.9.9.9',
+        ),
+      'names of services are known',
+    );
+    const hosts = await readFile('/etc/hosts', 'utf8');
+    assert.ok(!hosts.includes('boxed-name'), 'the machine’s own file is as it was');
+    await scene.delete('boxed');
+    await scene.gone('boxed');
+    await eventually(() => scene.processes().length === 0, 'no process is left');
+  });
+
+  if (process.getuid?.() === 0) {
+    test(`${driver.name}: root runs a container as somebody else`, async (t) => {
+      const scene = await NodeScene.open(t);
+      const { node } = await scene.start({ drivers: [driver] });
+      await scene.client.resource(secrets, 'default').create({ metadata: { name: 's' }, data: { word: 'aGVsbG8=' } });
+      await scene.create('other', {
+        securityContext: { runAsUser: 12345 },
+        volumes: [
+          { name: 'data', emptyDir: {} },
+          { name: 'secret', secret: { secretName: 's' } },
+        ],
+        containers: [
+          {
+            name: 'main',
+            command: sh(
+              'id -u; echo x >y && echo here; echo z >/srv/reeve/data/z && cat /srv/reeve/secret/word; exec sleep 1000',
+            ),
+            volumeMounts: [
+              { name: 'data', mountPath: '/srv/reeve/data' },
+              { name: 'secret', mountPath: '/srv/reeve/secret' },
+            ],
+          },
+        ],
+      });
+      await scene.ready('other');
+      await eventually(async () => (await scene.logOf(node, 'other')) === '12345\nhere\nhello', 'it may do all of it');
+      const { signal } = new AbortController();
+      const { stdout } = await node.exec(
+        { namespace: 'default', pod: 'other' },
+        sh('id -u; grep CapEff /proc/self/status'),
+        { signal },
+      );
+      assert.match(stdout, /^12345\nCapEff:\s+0+\n$/);
+    });
+  }
+
+  test(`${driver.name}: exit codes, daemons and stubborn programs`, async (t) => {
+    const scene = await NodeScene.open(t);
+    const { node } = await scene.start({ drivers: [driver] });
+    const restartPolicy = 'Never';
+    const daemon = 'setsid sh -c "while :; do sleep 0.05; done" >/dev/null 2>&1 &';
+    await scene.create('code', { restartPolicy, containers: [{ name: 'main', command: sh(`${daemon} exit 7`) }] });
+    await scene.create('signal', {
+      restartPolicy,
+      containers: [{ name: 'main', command: sh('echo said >&2; kill -9 $$$$') }],
+    });
+    const codeOf = async (name: string) => {
+      const pod = await scene.until(name, ({ status }) => status?.phase === 'Failed', `${name} ends`);
+      return pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
+    };
+    assert.equal(await codeOf('code'), 7);
+    assert.equal(await codeOf('signal'), 137);
+    assert.equal(await scene.logOf(node, 'signal'), 'said\n', 'nothing but what it said');
+    await eventually(() => scene.processes().length === 0, 'the daemon has ended, too');
+    const stubborn = sh('trap "" TERM; while :; do sleep 0.02; done');
+    await scene.create('stubborn', {
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: 'main', command: stubborn }],
+    });
+    await scene.ready('stubborn');
+    await scene.delete('stubborn');
+    await scene.gone('stubborn');
+    await eventually(() => scene.processes().length === 0, 'no process is left');
+  });
+
+  test(`${driver.name}: a pod is taken over with its namespaces`, async (t) => {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start({ drivers: [driver, plainDriver] });
+    await scene.create('stays', {
+      containers: [{ name: 'main', command: sh('trap "exit 3" TERM; while :; do sleep 0.02; done') }],
+    });
+    await scene.ready('stays');
+    const count = scene.processes().length;
+    await first.stop();
+    const second = await scene.start({ drivers: [plainDriver, driver] }); // another one for what begins now
+    const at = { namespace: 'default', pod: 'stays' };
+    const { signal } = new AbortController();
+    const { stdout } = await second.node.exec(at, sh('readlink /proc/self/ns/mnt'), { signal });
+    assert.ok(stdout.startsWith('mnt:'));
+    const host = await readlink('/proc/self/ns/mnt');
+    assert.notEqual(stdout.trim(), host);
+    assert.ok(scene.processes().length <= count + 1);
+    await scene.delete('stays');
+    await scene.gone('stays');
+  });
+}
+
+test('plain: paths are moved in pods that say so; other pods with mounts wait, and are told why', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start({ drivers: [plainDriver] });
+  const spec = {
+    volumes: [{ name: 'data', emptyDir: {} }],
+    containers: [
+      {
+        name: 'main',
+        command: sh('echo kept >/data/x; cat $FILE; trap "exit 0" TERM; while :; do sleep 0.02; done'),
+        env: [{ name: 'FILE', value: '/data/x' }],
+        volumeMounts: [{ name: 'data', mountPath: '/data' }],
+      },
+    ],
+  };
+  await scene.create('moved', spec, { annotations: { 'reeve.dev/relocatable': 'true' } });
+  await scene.create('fixed', spec);
+  await scene.ready('moved');
+  const { signal } = new AbortController();
+  await eventually(async () => {
+    let text = '';
+    for await (const chunk of node.logs({ namespace: 'default', pod: 'moved' }, { signal }))
+      text += Buffer.from(chunk).toString();
+    return text === 'kept\n';
+  }, 'it has found its file');
+  const exec = await node.exec({ namespace: 'default', pod: 'moved' }, ['cat', '/data/x'], { signal });
+  assert.equal(exec.stdout, 'kept\n');
+  const fixed = await scene.until('fixed', ({ status }) => status?.reason === 'SandboxUnavailable', 'it waits');
+  assert.equal(fixed.status?.phase, 'Pending');
+  assert.match(fixed.status?.message ?? '', /relocatable/);
+});

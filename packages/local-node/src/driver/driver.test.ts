@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Entry, HostFiles } from '../host/host.ts';
+import { bwrapArguments } from './bwrap.ts';
+import type { Mount } from './driver.ts';
+import { layoutOf } from './layout.ts';
+import { relocate } from './plain.ts';
+import { quoted, setUpScript } from './unshare.ts';
+
+test('a mount path is replaced as a whole word', () => {
+  const mounts = [
+    { source: '/s/data', target: '/data' },
+    { source: '/s/logs', target: '/data/logs/' },
+    { source: '/s/conf', target: '/etc/my.conf' },
+  ];
+  const rows = [
+    ['/data', '/s/data'],
+    ['/data/', '/s/data/'],
+    ['/data/x', '/s/data/x'],
+    ['--dir=/data', '--dir=/s/data'],
+    ['/data:/data/logs', '/s/data:/s/logs'],
+    ['/data/logs2', '/s/data/logs2'],
+    ['/database', '/database'],
+    ['/data-2', '/data-2'],
+    ['/data.bak', '/data.bak'],
+    ['/srv/data', '/srv/data'],
+    ['data', 'data'],
+    ['/data/../etc', '/data/../etc'],
+    ['cat /etc/my.conf; cat /etc/myxconf', 'cat /s/conf; cat /etc/myxconf'],
+    ['"/data"', '"/s/data"'],
+  ] as const;
+  for (const [text, expected] of rows) assert.equal(relocate(text, mounts), expected, text);
+  assert.equal(relocate('/data', []), '/data');
+});
+
+/** A machine with these folders; `name@` is a link. */
+function machine(
+  tree: Readonly<Record<string, readonly string[]>>,
+  links: Readonly<Record<string, string>> = {},
+): HostFiles {
+  const resolve = (path: string): string | undefined => {
+    let at = '';
+    for (const part of path.split('/').filter(Boolean)) {
+      const there = tree[at === '' ? '/' : at]?.find((name) => name.replace(/[@*]$/, '') === part);
+      if (there === undefined) return undefined;
+      const next = `${at}/${part}`;
+      at = there.endsWith('@') ? (resolve(links[next] ?? '') ?? next) : next;
+    }
+    return at === '' ? '/' : at;
+  };
+  const kindOf = (name: string): Entry['kind'] =>
+    name.endsWith('@') ? 'link' : name.endsWith('*') ? 'file' : 'folder';
+  return {
+    list: async (path: string) => tree[path]?.map((name) => ({ name: name.replace(/[@*]$/, ''), kind: kindOf(name) })),
+    realPath: async (path: string) => resolve(path),
+    linkTarget: async (path: string) => links[path],
+    kindOf: async (path: string) =>
+      resolve(path) === undefined ? undefined : tree[resolve(path) ?? ''] ? 'folder' : 'file',
+  } as unknown as HostFiles;
+}
+
+const mount = (target: string, more: Partial<Mount> = {}): Mount => ({
+  source: `/s${target}`,
+  target,
+  isReadOnly: false,
+  isFile: false,
+  ...more,
+});
+
+test('what exists is mounted over; beside it there is room after its folder was opened', async () => {
+  const files = machine(
+    {
+      '/': ['etc', 'srv', 'var', 'run'],
+      '/etc': ['hosts*', 'ssl'],
+      '/srv': [],
+      '/var': ['run@', 'lib'],
+      '/run': ['x'],
+      '/etc/ssl': [],
+      '/var/lib': [],
+      '/run/x': [],
+    },
+    { '/var/run': '/run' },
+  );
+  const hosts = await layoutOf(files, [mount('/etc/hosts', { isFile: true })]);
+  assert.deepEqual(hosts, {
+    isRootOpened: false,
+    steps: [{ type: 'bind', source: '/s/etc/hosts', path: '/etc/hosts', isReadOnly: false }],
+  });
+  const below = await layoutOf(files, [mount('/srv/reeve/data')]);
+  assert.deepEqual(below.steps, [
+    { type: 'tmpfs', path: '/srv' },
+    { type: 'folder', path: '/srv/reeve/data' },
+    { type: 'bind', source: '/s/srv/reeve/data', path: '/srv/reeve/data', isReadOnly: false },
+  ]);
+  const linked = await layoutOf(files, [mount('/var/run/secrets/t', { isReadOnly: true })]);
+  assert.deepEqual(linked.steps, [
+    { type: 'tmpfs', path: '/run' },
+    { type: 'folder', path: '/run/x' },
+    { type: 'bind', source: '/run/x', path: '/run/x', isReadOnly: false },
+    { type: 'folder', path: '/run/secrets/t' },
+    { type: 'bind', source: '/s/var/run/secrets/t', path: '/run/secrets/t', isReadOnly: true },
+  ]);
+  const root = await layoutOf(files, [mount('/data')]);
+  assert.equal(root.isRootOpened, true);
+  assert.deepEqual(
+    root.steps.map((step) => `${step.type} ${step.path}`).filter((line) => line.startsWith('bind')),
+    ['bind /etc', 'bind /srv', 'bind /var', 'bind /run', 'bind /data'],
+  );
+});
+
+test('mounts within mounts come after them', async () => {
+  const files = machine({ '/': ['srv'], '/srv': [] });
+  const { steps } = await layoutOf(files, [mount('/srv/a/b'), mount('/srv/a')]);
+  assert.deepEqual(
+    steps.map((step) => `${step.type} ${step.path}`),
+    ['tmpfs /srv', 'folder /srv/a', 'bind /srv/a', 'folder /srv/a/b', 'bind /srv/a/b'],
+  );
+});
+
+test('the same layout for both tools', async () => {
+  const files = machine({ '/': ['srv', 'bin@'], '/srv': [] }, { '/bin': 'usr/bin' });
+  const layout = await layoutOf(files, [mount("/it's", { isReadOnly: true })]);
+  assert.deepEqual(bwrapArguments(layout), [
+    ...['--dir', '/srv', '--dev-bind', '/srv', '/srv', '--symlink', 'usr/bin', '/bin', '--dir', "/it's"],
+    ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
+  ]);
+  const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
+  assert.ok(script.includes(`mount --rbind '/s/it'\\''s' "$root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`seal "$root"'/it'\\''s'`), script);
+  assert.ok(script.includes('--map-user=7 --map-group=8'), script);
+  assert.equal(quoted("a'b"), `'a'\\''b'`);
+});

@@ -1,0 +1,15 @@
+/** @packageDocumentation Pods as processes, and the controllers and the scheduler that Kubernetes has for them. */
+export * from './kinds/pod.ts';
+export { type Node, type NodeCondition, nodes, type Taint } from './kinds/node.ts';
+export { localNodeErrors } from './errors/errors.ts';
+export type { Driver, DriverName } from './driver/driver.ts';
+export { type Detected, detectDrivers, type DriverReport } from './driver/detect.ts';
+export { plainDriver } from './driver/plain.ts';
+export type { Host, HostFiles, Processes } from './host/host.ts';
+export { systemCapacity, systemHost } from './host/system-host.ts';
+export { hostImages, type Images, type NoImage, type ResolvedImage } from './image/images.ts';
+export { AddressPool } from './node/addresses.ts';
+export type { LogOptions } from './node/logs.ts';
+export type { NodeFacts } from './node/facts.ts';
+export { LocalNode, type LocalNodeOptions, type NodePorts } from './node/local-node.ts';
+export * from './controllers/index.ts';

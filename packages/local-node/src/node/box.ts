@@ -1,0 +1,89 @@
+/** What a container of a pod is to see and to run. */
+import { join } from 'node:path';
+import type { Box, Mount } from '../driver/driver.ts';
+import type { ResolvedImage } from '../image/images.ts';
+import type { Surroundings } from '../pod/downward.ts';
+import { commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
+import type { PodContainer } from '../pod/progress.ts';
+import { asUser, userOf } from '../pod/user.ts';
+import type { StoredPod } from '../pod/view.ts';
+import type { PodVolumes } from '../volumes/pod-volumes.ts';
+import { type Sources, textOf } from '../volumes/sources.ts';
+import type { NodeEnvironment } from './node-environment.ts';
+import { ACCOUNT_PATH } from './service-account-volume.ts';
+
+export interface BoxInput {
+  readonly node: NodeEnvironment;
+  readonly pod: StoredPod;
+  readonly container: PodContainer;
+  readonly image: ResolvedImage;
+  readonly around: Surroundings;
+  readonly volumes: PodVolumes;
+  readonly sources: Sources;
+  /** Besides the volumes: files of the pod's own below `/etc`. */
+  readonly more: readonly Mount[];
+  /** A file to make when the program is about to begin. */
+  readonly up: string;
+}
+
+/** The last thing before the program. */
+const SAY_UP = ': >"$0"; exec "$@"';
+
+export async function boxOf(input: BoxInput): Promise<Box> {
+  const { node, pod, container, image, around, volumes } = input;
+  const folder = node.runs.containerFolder({ uid: pod.metadata.uid, container: container.name });
+  const told = image.tell(around.address);
+  const env = environmentOf({
+    pod,
+    container,
+    around,
+    sources: await readFor(container, input.sources),
+    given: givenTo(input, join(folder, 'scratch'), told.env),
+  });
+  const mounts = await volumes.mountsOf(container, env);
+  const account = mounts.find(({ target }) => target === ACCOUNT_PATH);
+  const argv = commandOf(container, image, env);
+  if (argv.length === 0)
+    throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
+  const own = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
+  const whole = [...asUser(userOf(pod, container, node.host.user)), ...own];
+  return {
+    argv: node.driver.hasMounts ? ['/bin/sh', '-c', SAY_UP, input.up, ...whole] : whole,
+    // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.
+    env: account ? { ...env, REEVE_SERVICE_ACCOUNT: node.driver.hasMounts ? ACCOUNT_PATH : account.source } : env,
+    mounts: [...mounts, ...input.more],
+    workingDir: container.workingDir,
+    folder: join(folder, 'root'),
+  };
+}
+
+/** Nothing of the node's own environment: it may hold secrets, and is another one on every machine. */
+function givenTo({ node, pod, image, around }: BoxInput, home: string, told: Readonly<Record<string, string>>) {
+  const { apiServer } = node.facts;
+  return {
+    PATH: [...image.path, node.host.path].join(':'),
+    HOME: home,
+    HOSTNAME: pod.spec?.hostname ?? pod.metadata.name,
+    ...(apiServer && {
+      KUBERNETES_SERVICE_HOST: apiServer.host,
+      KUBERNETES_SERVICE_PORT: String(apiServer.port),
+    }),
+    ...image.env,
+    ...told,
+    POD_IP: around.address,
+  };
+}
+
+async function readFor(container: PodContainer, sources: Sources) {
+  const { configMaps, secrets } = referencesOf([container]);
+  return {
+    configMaps: await byName(configMaps, (name) => sources.configMap(name)),
+    secrets: await byName(secrets, (name) => sources.secret(name)),
+  };
+}
+
+async function byName(names: readonly string[], read: Sources['configMap']) {
+  const found: Record<string, ReturnType<typeof textOf>> = {};
+  for (const name of names) found[name] = textOf(await read(name));
+  return found;
+}

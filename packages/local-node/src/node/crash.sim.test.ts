@@ -1,0 +1,181 @@
+/** The node dies after each single thing that it does to the machine or the API server, and another one takes its place. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Transport } from '@reeve/kube';
+import type { Clock } from '@reeve/runtime';
+import { Manager } from '@reeve/runtime/manager';
+import { seededRandom, VirtualClock } from '@reeve/runtime/testing';
+import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
+import { plainDriver } from '../driver/plain.ts';
+import type { Host, HostFiles, Processes } from '../host/host.ts';
+import { MemoryMachine } from '../host/memory-host-testing.ts';
+import { hostImages } from '../image/images.ts';
+import { type Pod, pods } from '../kinds/pod.ts';
+import { AddressPool } from './addresses.ts';
+import { LocalNode } from './local-node.ts';
+
+const snapshot = await snapshotOf({});
+/** The second one dies within so many effects of its own. */
+const SOON = 40;
+const never = () => new Promise<never>(() => undefined);
+
+/** One node process: alive until it has done so many things; then nothing answers it any more. */
+class Life {
+  done = 0;
+  isDead = false;
+  readonly #most: number;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  async effect<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isDead) return never();
+    const result = await work();
+    if (++this.done === this.#most) this.isDead = true;
+    return this.isDead ? never() : result;
+  }
+
+  async look<T>(work: () => Promise<T>): Promise<T> {
+    return this.isDead ? never() : work();
+  }
+
+  clock(clock: Clock): Clock {
+    return {
+      now: () => clock.now(),
+      sleep: async (ms, signal) => {
+        await clock.sleep(ms, signal);
+        if (this.isDead) await never();
+      },
+    };
+  }
+
+  transport(transport: Transport): Transport {
+    return (request) => {
+      const send = async () => transport(request);
+      return request.method === 'GET' ? this.look(send) : this.effect(send);
+    };
+  }
+
+  host({ files, processes, ...rest }: Host): Host {
+    const changes: readonly (keyof HostFiles)[] = [
+      'write',
+      'rewrite',
+      'claim',
+      'makeFolder',
+      'link',
+      'remove',
+      'truncate',
+    ];
+    const wrapped = Object.fromEntries(
+      Object.entries(files).map(([name, work]) => [
+        name,
+        (...args: readonly unknown[]) => {
+          const call = () => (work as (...all: readonly unknown[]) => Promise<unknown>)(...args);
+          return changes.includes(name as keyof HostFiles) ? this.effect(call) : this.look(call);
+        },
+      ]),
+    );
+    const ours: Processes = {
+      ...processes,
+      bootId: () => this.look(() => processes.bootId()),
+      launch: (request, ended) => this.effect(() => processes.launch(request, ended)),
+      signal: (id, signal) => {
+        const wasThere = !this.isDead && processes.signal(id, signal);
+        if (!this.isDead && ++this.done === this.#most) this.isDead = true;
+        return wasThere;
+      },
+    };
+    return { ...rest, files: wrapped as unknown as HostFiles, processes: ours };
+  }
+}
+
+/** `a` runs until it is deleted and comes again; `b` runs once. The first node lives for so many effects, the second for so many more. */
+async function run(most: number, next = Number.POSITIVE_INFINITY): Promise<number> {
+  const clock = new VirtualClock(Date.UTC(2026, 0, 1));
+  const random = seededRandom(7);
+  const api = await ApiWorld.open({ clock, random, snapshot });
+  const machine = new MemoryMachine(() => clock.now());
+  let count = 0;
+  let life = new Life(most);
+  const effects: number[] = [];
+  const begin = async () => {
+    const one = life;
+    const ports = {
+      clock: one.clock(clock),
+      random,
+      ids: { next: (prefix: string) => `${prefix}-${++count}` },
+      host: one.host(machine.host),
+    };
+    const transport = one.transport(api.transport);
+    const node = await LocalNode.open(ports, {
+      folder: '/node',
+      transport,
+      addresses: new AddressPool(ports.host.files, random, '/addresses'),
+      images: hostImages,
+      drivers: [plainDriver],
+      sandboxRemedy: '',
+      facts: {
+        name: 'n',
+        labels: {},
+        taints: [],
+        capacity: {},
+        address: '127.0.0.1',
+        apiServer: undefined,
+        hostPathRoots: [],
+      },
+    });
+    await new Manager(ports, { name: 'n', transport }).add(node).run(new AbortController().signal);
+  };
+  void begin();
+  const client = api.client.resource(pods, 'default');
+  const find = (name: string) => api.find<Pod & { metadata: { uid: string } }>('pods', 'default', name);
+  const until = async (is: () => boolean, what: string) => {
+    for (let tries = 0; !is(); tries++) {
+      assert.ok(
+        tries < 600,
+        `after effect ${most}: ${what}: ${JSON.stringify(find('a')?.status)} ${machine.running.join(' ')}`,
+      );
+      await clock.advance(100);
+      assert.equal(new Set(machine.running).size, machine.running.length, `after effect ${most}: no program twice`);
+      if (!life.isDead) continue;
+      effects.push(life.done);
+      life = new Life(effects.length === 1 ? next : Number.POSITIVE_INFINITY);
+      void begin();
+    }
+  };
+  const create = (name: string, command: string[], restartPolicy: 'Always' | 'Never') =>
+    client.create({
+      metadata: { name },
+      spec: { nodeName: 'n', restartPolicy, containers: [{ name: 'main', image: 'host', command }] },
+    });
+  const isReady = (name: string) =>
+    find(name)?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+  const first = await create('a', ['forever'], 'Always');
+  const once = await create('b', ['exit', '3'], 'Never');
+  await until(() => isReady('a') && find('b')?.status?.phase === 'Failed', 'a is ready and b has ended');
+  assert.equal(find('b')?.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 3);
+  await client.delete('a');
+  await until(() => find('a') === undefined, 'a is gone');
+  const second = await create('a', ['forever'], 'Always');
+  await until(() => isReady('a'), 'a is ready again');
+  // Each began once, and only the last one is left.
+  const beginsOf = (uid: string) => machine.begun.filter((cookie) => cookie.includes(uid)).length;
+  for (const { metadata } of [first, second, once]) assert.equal(beginsOf(metadata.uid), 1, `after effect ${most}`);
+  await until(
+    () => machine.running.length === 1 && (machine.running[0] ?? '').includes(second.metadata.uid),
+    'one is left',
+  );
+  await until(() => ![...machine.files.keys()].some((path) => path.includes(first.metadata.uid)), 'its folder is gone');
+  const total = (effects[0] ?? 0) + life.done;
+  life.isDead = true;
+  return total;
+}
+
+test('a node that dies after any one of its effects leaves nothing twice, nothing lost and nothing behind', async () => {
+  const effects = await run(Number.POSITIVE_INFINITY);
+  assert.ok(effects > 30, `${effects} effects`);
+  for (let most = 1; most <= effects; most++) await run(most);
+  // And the next one soon after it.
+  for (let most = 1; most <= effects; most++) await run(most, ((most * 7) % SOON) + 1);
+});

@@ -1,0 +1,41 @@
+/** A command in a running container: in its namespaces, with its environment. */
+import { join } from 'node:path';
+import { ReeveError } from '@reeve/runtime';
+import type { RunResult } from '../host/host.ts';
+import { asUser, userOf } from '../pod/user.ts';
+import { COOKIE } from '../shim/runs.ts';
+import type { ContainerKeeper } from './container-keeper.ts';
+import type { NodeEnvironment } from './node-environment.ts';
+import type { PodKeeper } from './pod-keeper.ts';
+
+export interface ExecOptions {
+  readonly signal: AbortSignal;
+  readonly input?: string;
+}
+
+export async function execIn(
+  node: NodeEnvironment,
+  pod: PodKeeper,
+  container: ContainerKeeper,
+  command: readonly string[],
+  options: ExecOptions,
+): Promise<RunResult> {
+  const { host, runs } = node;
+  const main = container.main();
+  const latest = container.latest;
+  const where = `${pod.key} (${container.name})`;
+  if (!main || !latest) throw new ReeveError('NODE_NOT_RUNNING', `${where} is not running`, { subjects: [pod.key] });
+  const env = host.processes.environment(main.pid);
+  if (!env) throw new ReeveError('NODE_NOT_RUNNING', `${where} has just ended`, { subjects: [pod.key] });
+  const mounts = await pod.mountsOf(container.name, env);
+  const user = asUser(userOf(pod.pod, pod.containerOf(container.name), host.user));
+  const [program, ...args] = node.driverOf(latest.driver).enter(main, [...user, ...command], mounts);
+  if (program === undefined) throw new ReeveError('NODE_NOT_RUNNING', `${where}: no command`, { subjects: [pod.key] });
+  return host.processes.run({
+    argv: [program, ...args],
+    // The cookie stays: what is left of it ends with the run.
+    env: { ...env, [COOKIE]: runs.cookieOf(container.keyOf(latest.attempt)) },
+    folder: join(runs.containerFolder(container.keyOf(0)), 'scratch'),
+    ...options,
+  });
+}

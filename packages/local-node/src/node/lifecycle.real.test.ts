@@ -1,0 +1,304 @@
+/** What becomes of containers: ends, restarts, hooks, probes, sidecars, deadlines. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { pods } from '../kinds/pod.ts';
+import { eventually, NodeScene } from './node-testing.ts';
+
+const forever = 'trap "exit 0" TERM; while :; do sleep 0.02; done';
+const sh = (script: string) => ['sh', '-c', script];
+const quick = { firstMs: 50, mostMs: 100, resetMs: 600_000 };
+
+test('init containers, a sidecar and main containers run in order, and end in order', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const log = join(scene.folder, 'log');
+  const noting = (name: string) =>
+    sh(`echo ${name} up >>${log}; trap "echo ${name} down >>${log}; exit 0" TERM; while :; do sleep 0.02; done`);
+  await scene.create('ordered', {
+    initContainers: [
+      { name: 'first', command: sh(`echo first >>${log}`) },
+      { name: 'sidecar', restartPolicy: 'Always', command: noting('sidecar') },
+      { name: 'second', command: sh(`echo second >>${log}`) },
+    ],
+    containers: [{ name: 'main', command: noting('main') }],
+  });
+  const pod = await scene.ready('ordered');
+  const inits = pod.status?.initContainerStatuses ?? [];
+  assert.deepEqual(
+    inits.map(({ state, ready }) => [state?.terminated?.reason ?? 'running', ready]),
+    [
+      ['Completed', true],
+      ['running', true],
+      ['Completed', true],
+    ],
+  );
+  await eventually(async () => (await readFile(log, 'utf8')).includes('main up'), 'main has begun');
+  await scene.delete('ordered');
+  await scene.gone('ordered');
+  assert.deepEqual((await readFile(log, 'utf8')).trim().split('\n'), [
+    'first',
+    'sidecar up',
+    'second',
+    'main up',
+    'main down',
+    'sidecar down',
+  ]);
+});
+
+test('a container that ends runs again, waits longer each time, and says how it ended', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start({ backoff: { ...quick, firstMs: 60_000, mostMs: 60_000 } });
+  await scene.create('crashes', { containers: [{ name: 'main', command: sh('echo no; exit 3') }] });
+  const pod = await scene.until(
+    'crashes',
+    ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff',
+    'it waits',
+  );
+  const [status] = pod.status?.containerStatuses ?? [];
+  assert.equal(status?.restartCount, 1);
+  assert.equal(status?.lastState?.terminated?.exitCode, 3);
+  assert.equal(status?.lastState?.terminated?.reason, 'Error');
+  assert.equal(pod.status?.phase, 'Running');
+  await scene.delete('crashes');
+  await scene.gone('crashes');
+});
+
+test('a pod that is to run once succeeds or fails, and is not run again', async (t) => {
+  const scene = await NodeScene.open(t);
+  const first = await scene.start({ backoff: quick });
+  const counter = join(scene.folder, 'runs');
+  await scene.create('good', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', command: sh(`echo x >>${counter}`) }],
+  });
+  await scene.create('bad', { restartPolicy: 'Never', containers: [{ name: 'main', command: sh('exit 4') }] });
+  // Fails twice, then succeeds.
+  const again = `echo x >>${counter}.again; [ $(wc -l <${counter}.again) -ge 3 ]`;
+  await scene.create('again', { restartPolicy: 'OnFailure', containers: [{ name: 'main', command: sh(again) }] });
+  await scene.until('good', ({ status }) => status?.phase === 'Succeeded', 'good succeeds');
+  await scene.until('bad', ({ status }) => status?.phase === 'Failed', 'bad fails');
+  const third = await scene.until('again', ({ status }) => status?.phase === 'Succeeded', 'again succeeds');
+  assert.equal(third.status?.containerStatuses?.[0]?.restartCount, 2);
+  await first.stop();
+  await scene.start({ backoff: quick });
+  await scene.delete('bad');
+  await scene.gone('bad'); // the new node has worked by now
+  assert.equal(await readFile(counter, 'utf8'), 'x\n');
+});
+
+test('whoever ignores SIGTERM is killed after its time, with all that it started', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const stubborn = 'trap "" TERM; (while :; do sleep 0.02; done) & while :; do sleep 0.02; done';
+  await scene.create('stubborn', {
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: 'main', command: sh(stubborn) }],
+  });
+  await scene.ready('stubborn');
+  await scene.delete('stubborn');
+  await scene.gone('stubborn');
+  await eventually(() => scene.processes().length === 0, 'no process is left');
+});
+
+test('hooks run after the start and before the end', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const log = join(scene.folder, 'log');
+  await scene.create('hooked', {
+    containers: [
+      {
+        name: 'main',
+        command: sh(`trap "echo term >>${log}; exit 0" TERM; while :; do sleep 0.02; done`),
+        lifecycle: {
+          postStart: { exec: { command: sh(`echo post $HOSTNAME >>${log}`) } },
+          preStop: { exec: { command: sh(`sleep 0.1; echo pre >>${log}`) } },
+        },
+      },
+    ],
+  });
+  await scene.ready('hooked');
+  await scene.delete('hooked');
+  await scene.gone('hooked');
+  assert.deepEqual((await readFile(log, 'utf8')).trim().split('\n'), ['post hooked', 'pre', 'term']);
+});
+
+test('probes: not ready until it answers, restarted when it is not alive', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start({ backoff: quick });
+  const well = join(scene.folder, 'well');
+  const ready = join(scene.folder, 'ready');
+  await writeFile(well, '');
+  const every = { periodSeconds: 1, failureThreshold: 1 };
+  await scene.create('probed', {
+    containers: [
+      {
+        name: 'main',
+        command: sh(forever),
+        readinessProbe: { ...every, exec: { command: ['test', '-e', ready] } },
+        livenessProbe: { ...every, exec: { command: ['test', '-e', well] } },
+      },
+    ],
+  });
+  const up = await scene.until('probed', ({ status }) => status?.phase === 'Running', 'it runs');
+  assert.equal(up.status?.containerStatuses?.[0]?.ready, false);
+  await writeFile(ready, '');
+  await scene.ready('probed');
+  const { rm } = await import('node:fs/promises');
+  await rm(well);
+  const restarted = await scene.until(
+    'probed',
+    ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) > 0,
+    'it is restarted',
+  );
+  assert.equal(restarted.status?.containerStatuses?.[0]?.lastState?.terminated?.exitCode, 0);
+});
+
+test('a pod that is active for too long fails', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  await scene.create('late', { activeDeadlineSeconds: 1, containers: [{ name: 'main', command: sh(forever) }] });
+  const pod = await scene.until('late', ({ status }) => status?.phase === 'Failed', 'it fails');
+  assert.equal(pod.status?.reason, 'DeadlineExceeded');
+  await eventually(() => scene.processes().length === 0, 'no process is left');
+});
+
+test('another image means another run of this container, and of no other', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const containers = [
+    { name: 'data', command: sh(forever) },
+    { name: 'agent', command: sh(forever) },
+  ];
+  const pod = await scene.create('patched', { containers });
+  await scene.ready('patched');
+  const value = [{ op: 'replace', path: '/spec/containers/1/image', value: 'host:2' }] as const;
+  await scene.client.resource(pods, 'default').patch('patched', { type: 'json', value });
+  const after = await scene.until(
+    'patched',
+    ({ status }) => status?.containerStatuses?.[1]?.restartCount === 1 && status.containerStatuses[1].ready,
+    'the agent runs again',
+  );
+  assert.equal(after.metadata.uid, pod.metadata.uid);
+  assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
+});
+
+test('a pod that somebody holds on to ends, and stays until he lets go', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  await scene.create('held', { containers: [{ name: 'main', command: sh(forever) }] }, { finalizers: ['x.dev/held'] });
+  await scene.ready('held');
+  await scene.delete('held');
+  await scene.until('held', ({ status }) => status?.phase === 'Succeeded', 'it has ended');
+  await eventually(() => scene.processes().length === 0, 'no process is left');
+  await scene.client
+    .resource(pods, 'default')
+    .patch('held', { type: 'merge', value: { metadata: { finalizers: null } } });
+  await scene.gone('held');
+});
+
+test('an image that nobody knows is said so', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  await scene.create('imageless', { containers: [{ name: 'main', image: 'valkey:9' }] });
+  const pod = await scene.until(
+    'imageless',
+    ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'ErrImagePull',
+    'it waits',
+  );
+  assert.equal(pod.status?.phase, 'Pending');
+  assert.match(pod.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '', /valkey:9/);
+  await scene.delete('imageless');
+  await scene.gone('imageless');
+});
+
+test('a program that is not there ends with 127 and says so in its log', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start();
+  await scene.create('missing', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', command: ['no-such-program'] }],
+  });
+  const pod = await scene.until('missing', ({ status }) => status?.phase === 'Failed', 'it fails');
+  // 126 where a folder of PATH may not be looked into.
+  assert.match(String(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode), /^12[67]$/);
+  let text = '';
+  const { signal } = new AbortController();
+  for await (const chunk of node.logs({ namespace: 'default', pod: 'missing' }, { signal }))
+    text += Buffer.from(chunk).toString();
+  assert.match(text, /no-such-program/);
+});
+
+test('how a program ended is not in its log', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start();
+  await scene.create('killed', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', command: sh('echo said >&2; kill -9 $$$$') }],
+  });
+  const pod = await scene.until('killed', ({ status }) => status?.phase === 'Failed', 'it ends');
+  assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode, 137);
+  assert.equal(await scene.logOf(node, 'killed'), 'said\n');
+});
+
+test('logs: the end of them, as they come, and those of the run before', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start({ backoff: { ...quick, firstMs: 60_000 } });
+  const flag = join(scene.folder, 'flag');
+  const script = `echo one; echo two >&2; while ! [ -e ${flag} ]; do sleep 0.02; done; echo three; exit 1`;
+  await scene.create('talks', { containers: [{ name: 'main', command: sh(script) }] });
+  await scene.ready('talks');
+  const { signal } = new AbortController();
+  const read = async (previous: boolean, options: { tailLines?: number; follow?: boolean }) => {
+    const chunks: Uint8Array[] = [];
+    const at = { namespace: 'default', pod: 'talks', previous };
+    for await (const chunk of node.logs(at, { signal, ...options })) chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+  };
+  await eventually(async () => (await read(false, {})) === 'one\ntwo\n', 'it has spoken');
+  assert.equal(await read(false, { tailLines: 1 }), 'two\n');
+  const following = read(false, { follow: true });
+  await writeFile(flag, '');
+  assert.equal(await following, 'one\ntwo\nthree\n');
+  await eventually(
+    async () => (await read(true, {}).catch(() => '')) === 'one\ntwo\nthree\n',
+    'the first run is the earlier one',
+  );
+});
+
+test('commands run in the environment of the container', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start();
+  await scene.create('open', {
+    containers: [{ name: 'main', command: sh(forever), env: [{ name: 'WORD', value: 'hello' }] }],
+  });
+  const pod = await scene.ready('open');
+  const { signal } = new AbortController();
+  const at = { namespace: 'default', pod: 'open' };
+  const result = await node.exec(at, sh('cat; echo $WORD $POD_IP; echo oh >&2; exit 5'), { signal, input: 'in ' });
+  assert.deepEqual(result, { code: 5, stdout: `in hello ${pod.status?.podIP}\n`, stderr: 'oh\n' });
+  await assert.rejects(node.exec({ ...at, pod: 'no' }, ['true'], { signal }), { code: 'NODE_NO_SUCH' });
+});
+
+test('a program that listens on all addresses is ended, and told how to do better', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start({ backoff: { ...quick, firstMs: 60_000, mostMs: 60_000 } });
+  const listen = (address: string) => [
+    process.execPath,
+    '-e',
+    `require('node:net').createServer().listen(0, ${address}); process.on('SIGTERM', () => process.exit(0))`,
+  ];
+  await scene.create('wild', { containers: [{ name: 'main', command: listen("'0.0.0.0'") }] });
+  await scene.create('tame', { containers: [{ name: 'main', command: listen('process.env.POD_IP') }] });
+  await scene.until('wild', ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) > 0, 'it was ended');
+  const tame = await scene.ready('tame');
+  assert.equal(tame.status?.containerStatuses?.[0]?.restartCount, 0);
+  const { kubeEvents } = await import('@reeve/runtime/manager');
+  const events = await eventually(async () => {
+    const { items } = await scene.client.resource(kubeEvents, 'default').list();
+    const found = items.filter(({ reason }) => reason === 'WildcardListener');
+    return found.length > 0 ? found : undefined;
+  }, 'an event says so');
+  assert.match(events[0]?.note ?? '', /POD_IP/);
+});

@@ -1,0 +1,386 @@
+/** A pod on this node: carries out what was decided for it, and says what became of it. */
+import { join } from 'node:path';
+import { isKubeError } from '@reeve/kube';
+import type { EventWriter } from '@reeve/runtime/manager';
+import { type Mount, SandboxProblem } from '../driver/driver.ts';
+import { isResolved } from '../image/images.ts';
+import { ConfigProblem } from '../pod/environment.ts';
+import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
+import { userOf } from '../pod/user.ts';
+import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
+import { PodVolumes } from '../volumes/pod-volumes.ts';
+import { type Sources, VolumeProblem } from '../volumes/sources.ts';
+import { boxOf } from './box.ts';
+import { ContainerKeeper } from './container-keeper.ts';
+import { hookOf, probesOf } from './hooks.ts';
+import { hostsMount, hostsPath, hostsText } from './hosts.ts';
+import type { NodeEnvironment } from './node-environment.ts';
+import { type PodRecord, writeRecord } from './record.ts';
+import { accountVolume, withAccountMount } from './service-account-volume.ts';
+
+/** What one turn of work may use. */
+export interface PodTurn {
+  readonly sources: Sources;
+  readonly events: EventWriter;
+  readonly signal: AbortSignal;
+}
+
+const IMAGE_RETRY_MS = 10_000;
+const IMAGE_RETRY_MOST_MS = 300_000;
+const CONFIG_RETRY_MS = 2_000;
+const COMING_MS = 1_000;
+/** Others may pass through a folder to what is theirs, and see nothing else. */
+const PASSABLE = 0o711;
+const LAUNCH_RETRY_MS = 10_000;
+
+export const RELOCATABLE = 'reeve.dev/relocatable';
+
+export class PodKeeper {
+  readonly uid: string;
+  readonly key: string;
+  readonly #node: NodeEnvironment;
+  readonly #volumes: PodVolumes;
+  readonly #containers = new Map<string, ContainerKeeper>();
+  /** Containers whose newest run was begun by this process; the others were taken over. */
+  readonly #begun = new Set<string>();
+  #record: PodRecord;
+  #obstacle: Obstacle | undefined;
+  #hasAccount = false;
+  #renewAt: number | undefined;
+
+  constructor(node: NodeEnvironment, record: PodRecord) {
+    const { metadata } = record.pod;
+    this.#node = node;
+    this.#record = record;
+    this.uid = metadata.uid;
+    this.key = `${metadata.namespace}/${metadata.name}`;
+    this.#volumes = new PodVolumes({
+      files: node.host.files,
+      folder: join(this.folder, 'volumes'),
+      hostPathRoots: node.facts.hostPathRoots,
+      owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
+    });
+    for (const { name } of this.#all()) this.#containers.set(name, this.#containerKeeper(name));
+  }
+
+  get folder(): string {
+    return this.#node.runs.podFolder(this.uid);
+  }
+
+  get pod(): StoredPod {
+    return this.#record.pod;
+  }
+
+  get address(): string | undefined {
+    return this.#record.address;
+  }
+
+  /** When a token must be asked for anew. */
+  get renewAt(): number | undefined {
+    return this.#renewAt;
+  }
+
+  get containers(): ReadonlyMap<string, ContainerKeeper> {
+    return this.#containers;
+  }
+
+  /** As the API server has it now. Written down where it says something new about the end of the pod. */
+  async follow(pod: StoredPod): Promise<void> {
+    const before = this.pod.metadata;
+    this.#record = { ...this.#record, pod };
+    if (pod.metadata.generation !== before.generation) await this.save();
+  }
+
+  view(): PodView {
+    const { address, since, stop, isPrepared } = this.#record;
+    return {
+      isPrepared,
+      hostAddress: this.#node.facts.address,
+      since,
+      ...(address !== undefined && { address }),
+      ...(this.#obstacle && { obstacle: this.#obstacle }),
+      ...(stop && { stop }),
+      containers: Object.fromEntries([...this.#containers].map(([name, keeper]) => [name, keeper.view()])),
+    };
+  }
+
+  async refresh(): Promise<void> {
+    for (const keeper of this.#containers.values()) await keeper.refresh();
+  }
+
+  /** True if there is something to look at, as far as the kernel's table says. */
+  hasNews(): boolean {
+    return [...this.#containers.values()].some((keeper) => keeper.hasNews());
+  }
+
+  /** Something that it may have waited for is there. */
+  hurry(): void {
+    if (this.#obstacle) this.#obstacle = { ...this.#obstacle, retryAt: 0 };
+    for (const keeper of this.#containers.values()) {
+      const { obstacle } = keeper;
+      if (obstacle && obstacle.waitMs === undefined) keeper.obstacle = { ...obstacle, retryAt: 0 };
+    }
+  }
+
+  /** True if it changed something that the next decision should know. */
+  async perform(action: PodAction, turn: PodTurn): Promise<boolean> {
+    switch (action.type) {
+      case 'prepare':
+        await this.#prepare(turn);
+        return true;
+      case 'start':
+        await this.#start(action.container, action.attempt, action.delayMs, turn);
+        return true;
+      case 'stop':
+        return this.#stop(action.container, action.graceMs, action.why, turn);
+      case 'kill':
+        await this.#keeperOf(action.container).kill();
+        return false;
+      case 'record-stop':
+        this.#record = { ...this.#record, stop: action.stop };
+        await this.save();
+        return false;
+      case 'finish':
+        return false; // the node's business: the object goes first
+    }
+  }
+
+  /** Brings volumes up to date, and gives running containers their hooks and probes. */
+  async tend(turn: PodTurn): Promise<void> {
+    if (!this.#record.isPrepared || this.#record.stop || isTerminal(this.pod)) return;
+    try {
+      await this.#updateVolumes(turn);
+    } catch (error) {
+      if (!(error instanceof VolumeProblem)) throw error;
+      turn.events.warning('FailedMount', error.message, 'Mounting'); // what was there stays
+    }
+    for (const container of this.#all()) {
+      const keeper = this.#keeperOf(container.name);
+      if (keeper.latest?.state !== 'running' || keeper.isAttended) continue;
+      const isAdopted = !this.#begun.has(container.name);
+      const postStart = hookOf(this.#node, this, container, 'postStart', turn.events);
+      const probes = probesOf(this.#node, this, container, keeper, isAdopted, turn.events);
+      keeper.attend(postStart, probes, isAdopted);
+    }
+  }
+
+  /** Names of others have changed. In place: containers have the file itself. */
+  async renewHosts(): Promise<void> {
+    if (!this.#record.isPrepared) return;
+    const text = this.#hostsText();
+    const { files } = this.#node.host;
+    if ((await files.read(hostsPath(this.folder))) !== text) await files.rewrite(hostsPath(this.folder), text);
+  }
+
+  /** Where the container's mounts lie on this machine. */
+  async mountsOf(container: string, env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
+    return this.#volumes.mountsOf(this.containerOf(container), env);
+  }
+
+  /** Nothing of it may run any more. */
+  async remove(): Promise<void> {
+    await this.close();
+    const { address } = this.#record;
+    if (address !== undefined && address !== this.#node.facts.address) await this.#node.addresses.release(address);
+    await this.#node.host.files.remove(this.folder);
+  }
+
+  /** Ends what goes on beside the containers, not the containers. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#containers.values()].map((keeper) => keeper.close()));
+    this.#begun.clear(); // if this process goes on with it, it takes it over from itself
+  }
+
+  save(): Promise<void> {
+    return writeRecord(this.#node.host.files, this.folder, this.#record);
+  }
+
+  async #prepare(turn: PodTurn): Promise<void> {
+    const { addresses, facts, host } = this.#node;
+    try {
+      this.#refuseSandbox();
+      if (this.#record.address === undefined) {
+        const address = this.pod.spec?.hostNetwork ? facts.address : await addresses.claim();
+        this.#record = { ...this.#record, address };
+        await this.save();
+      }
+      await this.#updateVolumes(turn);
+      await host.files.write(hostsPath(this.folder), this.#hostsText(), 0o644);
+    } catch (error) {
+      if (!(error instanceof VolumeProblem) && !(error instanceof SandboxProblem)) throw error;
+      const isSandbox = error instanceof SandboxProblem;
+      const reason = isSandbox ? error.reason : 'ContainerCreating';
+      this.#obstacle = { reason, message: error.message, retryAt: this.#node.clock.now() + CONFIG_RETRY_MS };
+      turn.events.warning(isSandbox ? error.reason : 'FailedMount', error.message, 'Mounting');
+      return;
+    }
+    this.#record = { ...this.#record, isPrepared: true };
+    this.#obstacle = undefined;
+    await this.save();
+  }
+
+  /** Without namespaces nothing can be mounted: only pods that say so can do without. */
+  #refuseSandbox(): void {
+    const { driver, sandboxRemedy } = this.#node;
+    if (driver.hasMounts || this.pod.metadata.annotations?.[RELOCATABLE] === 'true') return;
+    const paths = this.#all().flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
+    if (paths.length === 0) return;
+    throw new SandboxProblem(
+      `this machine makes no mount namespaces for the node, so nothing can be mounted at ${[...new Set(paths)].join(', ')}: ` +
+        `${sandboxRemedy}; or give the pod the annotation ${RELOCATABLE}: "true" if it takes its paths from command, args and env only`,
+    );
+  }
+
+  async #updateVolumes({ sources }: PodTurn): Promise<void> {
+    const { clock, facts } = this.#node;
+    const turn = { pod: this.pod, sources, around: this.#surroundings(), now: clock.now() };
+    const account = facts.apiServer ? accountVolume(this.pod) : undefined;
+    let renewAt: number | undefined;
+    if (account) {
+      try {
+        renewAt = await this.#volumes.update([account], turn);
+        this.#hasAccount = true;
+      } catch (error) {
+        if (!(error instanceof VolumeProblem)) throw error; // there is no such account: the pod runs without a token
+      }
+    }
+    this.#renewAt = (await this.#volumes.update(this.pod.spec?.volumes ?? [], turn)) ?? renewAt;
+  }
+
+  async #start(name: string, attempt: number, delayMs: number, turn: PodTurn): Promise<void> {
+    const container = this.containerOf(name);
+    const keeper = this.#keeperOf(name);
+    const { driver, images, clock } = this.#node;
+    const refuse = (obstacle: Obstacle, event: string): void => {
+      keeper.obstacle = obstacle;
+      turn.events.warning('Failed', event, 'Starting');
+    };
+    const image = await images.resolve(container.image ?? '', turn.signal);
+    if (!isResolved(image) && image.isComing) {
+      keeper.obstacle = { reason: 'ContainerCreating', message: image.message, retryAt: clock.now() + COMING_MS };
+      return;
+    }
+    if (!isResolved(image)) {
+      const waitMs = Math.min(IMAGE_RETRY_MOST_MS, (keeper.obstacle?.waitMs ?? IMAGE_RETRY_MS / 2) * 2);
+      const reason = keeper.obstacle?.waitMs === undefined ? 'ErrImagePull' : 'ImagePullBackOff';
+      const { message } = image;
+      const obstacle = { reason, message, waitMs, retryAt: clock.now() + waitMs };
+      return refuse(obstacle, `Failed to pull image "${container.image}": ${message}`);
+    }
+    try {
+      const around = this.#surroundings();
+      const more = driver.hasMounts && !this.pod.spec?.hostNetwork ? [hostsMount(this.folder)] : [];
+      const { sources } = turn;
+      const up = this.#node.runs.upPath(keeper.keyOf(attempt));
+      const { pod } = this;
+      const volumes = this.#volumes;
+      const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more, up });
+      await this.#giveFolders(container);
+      const boxed = await driver.wrap(box);
+      this.#begun.add(name);
+      await keeper.start(attempt, {
+        ...boxed,
+        driver: driver.name,
+        image: container.image ?? '',
+        isBoxed: driver.hasMounts,
+        delayMs,
+      });
+      turn.events.normal('Started', `Started container ${name}`, 'Starting');
+    } catch (error) {
+      const { message } = error as Error;
+      const retryAt = clock.now() + CONFIG_RETRY_MS;
+      if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
+        return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
+      }
+      if (isKubeError(error)) throw error;
+      // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
+      const launch = {
+        reason: 'RunContainerError',
+        message,
+        waitMs: LAUNCH_RETRY_MS,
+        retryAt: clock.now() + LAUNCH_RETRY_MS,
+      };
+      refuse(launch, `Error: ${message}`);
+    }
+  }
+
+  /** To whom the container runs as: where it begins, and the way there. */
+  async #giveFolders(container: PodContainer): Promise<void> {
+    const { host, runs } = this.#node;
+    const user = userOf(this.pod, container, host.user);
+    if (!user) return;
+    const own = runs.containerFolder({ uid: this.uid, container: container.name });
+    const scratch = join(own, 'scratch');
+    await host.files.makeFolder(scratch);
+    await host.files.setOwner(scratch, user, false);
+    const way = [runs.folder, join(runs.folder, 'pods'), this.folder, join(this.folder, 'containers'), own];
+    for (const folder of [...way, join(this.folder, 'volumes')]) {
+      if ((await host.files.kindOf(folder)) === 'folder') await host.files.setMode(folder, PASSABLE);
+    }
+  }
+
+  async #stop(name: string, graceMs: number, why: string, { events }: PodTurn): Promise<boolean> {
+    const preStop = hookOf(this.#node, this, this.containerOf(name), 'preStop', events);
+    const isNews = await this.#keeperOf(name).stop(graceMs, why, preStop);
+    if (!isNews) return false;
+    const { offence } = this.#keeperOf(name);
+    if (offence && why === 'offence') events.warning(offence.reason, offence.message, 'Killing');
+    if (why === CHANGED) {
+      events.normal('Killing', `Container ${name} definition changed, will be restarted`, 'Killing');
+      return true;
+    }
+    const note =
+      why === 'probe'
+        ? `Container ${name} failed ${this.#failedProbe(name)} probe, will be restarted`
+        : `Stopping container ${name}`;
+    events.normal('Killing', note, 'Killing');
+    return true;
+  }
+
+  #hostsText(): string {
+    return hostsText(this.pod, this.address ?? '', this.#node.names(this.pod.metadata.namespace ?? ''));
+  }
+
+  #failedProbe(name: string): string {
+    return this.#keeperOf(name).view().startup === 'failure' ? 'startup' : 'liveness';
+  }
+
+  #surroundings() {
+    const { facts } = this.#node;
+    const address = this.#record.address ?? facts.address;
+    return { nodeName: facts.name, hostAddress: facts.address, address, allocatable: facts.capacity };
+  }
+
+  #all(): readonly PodContainer[] {
+    return [...initsOf(this.pod), ...mainsOf(this.pod)];
+  }
+
+  /** With what every container gets. */
+  containerOf(name: string): PodContainer {
+    const found = this.#all().find((one) => one.name === name);
+    if (!found) throw new Error(`pod ${this.key} has no container ${name}`);
+    return this.#hasAccount ? withAccountMount(found) : found;
+  }
+
+  #keeperOf(name: string): ContainerKeeper {
+    const keeper = this.#containers.get(name);
+    if (!keeper) throw new Error(`pod ${this.key} has no container ${name}`);
+    return keeper;
+  }
+
+  #containerKeeper(name: string): ContainerKeeper {
+    const { clock, host, runs } = this.#node;
+    return new ContainerKeeper(
+      this.uid,
+      name,
+      {
+        clock,
+        host,
+        runs,
+        driverOf: (driver) => this.#node.driverOf(driver),
+        wake: () => this.#node.wake(this.key),
+      },
+      this.#record.lost?.[name],
+    );
+  }
+}

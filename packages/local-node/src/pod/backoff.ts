@@ -1,0 +1,26 @@
+/** How long a container that ended waits before it runs again. */
+import type { Instance } from '../shim/instance.ts';
+import { CHANGED } from './progress.ts';
+
+export interface RestartBackoff {
+  /** Default 10 s. The first restart is at once. */
+  readonly firstMs: number;
+  /** Default 5 min. */
+  readonly mostMs: number;
+  /** A run this long makes good for the ones before it. Default 10 min. */
+  readonly resetMs: number;
+}
+
+export const restartBackoff: RestartBackoff = { firstMs: 10_000, mostMs: 300_000, resetMs: 600_000 };
+
+/** Of the next run, counted from the end of this one. */
+export function restartDelay(ended: Instance, { firstMs, mostMs, resetMs }: RestartBackoff): number {
+  if (ended.attempt === 0 || ended.stop?.why === CHANGED) return 0;
+  const ran = (ended.end?.at ?? 0) - (ended.startedAt ?? 0);
+  if (ran >= resetMs) return 0;
+  return ended.delayMs === 0 ? firstMs : Math.min(mostMs, ended.delayMs * 2);
+}
+
+export function restartAt(ended: Instance, backoff: RestartBackoff): number {
+  return (ended.end?.at ?? 0) + restartDelay(ended, backoff);
+}

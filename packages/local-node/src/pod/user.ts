@@ -1,0 +1,19 @@
+/** As whom a container runs. Only root can let others run as somebody else: elsewhere everybody is who started the node. */
+import type { Owner } from '../host/host.ts';
+import type { PodContainer } from './progress.ts';
+import type { StoredPod } from './view.ts';
+
+/** Undefined: as the node itself. */
+export function userOf({ spec }: StoredPod, container: PodContainer | undefined, node: Owner): Owner | undefined {
+  if (node.uid !== 0) return undefined;
+  const uid = container?.securityContext?.runAsUser ?? spec?.securityContext?.runAsUser;
+  if (uid === undefined || uid === 0) return undefined;
+  const gid = container?.securityContext?.runAsGroup ?? spec?.securityContext?.runAsGroup ?? uid;
+  return { uid, gid };
+}
+
+/** In front of a command: whoever runs it then has none of root's rights left. */
+export function asUser(user: Owner | undefined): readonly string[] {
+  if (!user) return [];
+  return ['/usr/bin/setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--inh-caps=-all', '--'];
+}

@@ -1,0 +1,235 @@
+/** The runs of containers on disk: begun, read, asked to end, ended. Everything is written down before it is done. */
+import { join } from 'node:path';
+import { ReeveError } from '@reeve/runtime';
+import type { Host, ProcessId, ProcessRow } from '../host/host.ts';
+import { descendants } from '../host/process-table.ts';
+import { type Evidence, type Instance, type Intent, instanceOf, parseIdentity, type StopRecord } from './instance.ts';
+import { SHIM } from './script.ts';
+
+/** In the environment of every process of a container, by which it is found wherever it went. */
+export const COOKIE = 'REEVE_COOKIE';
+
+export interface RunKey {
+  readonly uid: string;
+  readonly container: string;
+  readonly attempt: number;
+}
+
+export interface Begin {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly driver: string;
+  readonly image: string;
+  readonly isBoxed: boolean;
+  readonly delayMs: number;
+}
+
+const MOST_PASSES = 3;
+
+/** A claimed run without an identity is looked for among all processes, but not before its shim had time to say who it is. */
+const SHY_MS = 1_000;
+
+export class Runs {
+  /** Of one node: whatever is in it belongs to it. */
+  readonly folder: string;
+  readonly #host: Host;
+  readonly #now: () => number;
+  readonly #bootId: string;
+  /** Runs begun in this process whose shim is known to be there. */
+  readonly #launched = new Set<string>();
+
+  private constructor(host: Host, folder: string, now: () => number, bootId: string) {
+    this.#host = host;
+    this.folder = folder;
+    this.#now = now;
+    this.#bootId = bootId;
+  }
+
+  static async open(host: Host, folder: string, now: () => number): Promise<Runs> {
+    await host.files.makeFolder(join(folder, 'pods'));
+    await takeFolder(host, folder);
+    // In place of the one before as a whole: shims of then go on reading theirs.
+    await host.files.write(join(folder, 'shim.sh'), SHIM);
+    return new Runs(host, folder, now, await host.processes.bootId());
+  }
+
+  podFolder(uid: string): string {
+    return join(this.folder, 'pods', uid);
+  }
+
+  containerFolder({ uid, container }: Omit<RunKey, 'attempt'>): string {
+    return join(this.podFolder(uid), 'containers', container);
+  }
+
+  runFolder(key: RunKey): string {
+    return join(this.containerFolder(key), String(key.attempt));
+  }
+
+  logPath(key: RunKey): string {
+    return join(this.runFolder(key), 'log');
+  }
+
+  /** Made by the program's box when it is ready. */
+  upPath(key: RunKey): string {
+    return join(this.runFolder(key), 'up');
+  }
+
+  /** The newest run and, if it is not the first, the one before. */
+  async attemptsOf(key: Omit<RunKey, 'attempt'>): Promise<readonly number[]> {
+    const entries = (await this.#host.files.list(this.containerFolder(key))) ?? [];
+    return entries
+      .filter(({ name }) => /^\d+$/.test(name))
+      .map(({ name }) => Number(name))
+      .sort((a, b) => a - b);
+  }
+
+  async begin(key: RunKey, { argv, env, driver, image, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
+    const { files, processes } = this.#host;
+    const folder = this.runFolder(key);
+    await files.remove(folder); // of a run that never came to be
+    const scratch = join(this.containerFolder(key), 'scratch');
+    await files.makeFolder(folder);
+    await files.makeFolder(scratch);
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, image, isBoxed };
+    await files.write(join(folder, 'intent'), JSON.stringify(intent));
+    const id = this.cookieOf(key);
+    this.#launched.add(id);
+    const over = () => {
+      this.#launched.delete(id);
+      ended();
+    };
+    try {
+      await processes.launch(
+        {
+          argv: ['/bin/sh', join(this.folder, 'shim.sh'), folder, ...argv],
+          env: { ...env, [COOKIE]: id, REEVE_SHELL: '/bin/sh' },
+          folder: scratch,
+        },
+        over,
+      );
+    } catch (error) {
+      this.#launched.delete(id);
+      throw new ReeveError('NODE_LAUNCH', `${key.container}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Undefined: there is no such run. */
+  async read(key: RunKey, isGivingUp = false): Promise<Instance | undefined> {
+    const { files } = this.#host;
+    const folder = this.runFolder(key);
+    const intent = jsonOf<Intent>(await files.read(join(folder, 'intent')));
+    if (!intent) return undefined;
+    const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop')));
+    const mainPath = join(folder, 'main');
+    const text = await files.read(mainPath);
+    const written = await files.stat(mainPath);
+    const identity = text === undefined ? undefined : parseIdentity(text, written?.changedAt ?? intent.at);
+    const isHere = identity?.bootId === this.#bootId;
+    const isMainAlive = isHere && this.isAlive(identity.main);
+    const isShimAlive = isHere && this.isAlive(identity.shim);
+    const exit = await this.#exitOf(folder);
+    const evidence: Evidence = {
+      intent,
+      stop,
+      identity,
+      exit,
+      bootId: this.#bootId,
+      isMainAlive,
+      isShimAlive,
+      isUp: (await files.stat(this.upPath(key))) !== undefined,
+      isGivenUp: false,
+      isDeserted: false,
+      now: this.#now(),
+    };
+    if (identity || exit || this.#launched.has(this.cookieOf(key))) return instanceOf(evidence);
+    // A shim that was never heard of: either it can never begin any more, or it did and must be among the processes.
+    if (isGivingUp && (await files.claim(join(folder, 'claim')))) return instanceOf({ ...evidence, isGivenUp: true });
+    const isShy = this.#now() - intent.at < SHY_MS && !isGivingUp;
+    return instanceOf({ ...evidence, isDeserted: !isShy && this.#withCookie(this.cookieOf(key)).length === 0 });
+  }
+
+  async recordStop(key: RunKey, stop: StopRecord): Promise<void> {
+    await this.#host.files.write(join(this.runFolder(key), 'stop'), JSON.stringify(stop));
+  }
+
+  isAlive(id: ProcessId): boolean {
+    const row = this.#host.processes.find(id.pid);
+    return row !== undefined && row.startTime === id.startTime && !row.isZombie;
+  }
+
+  cookieOf({ uid, container, attempt }: RunKey): string {
+    return `${this.folder}#${uid}/${container}/${attempt}`;
+  }
+
+  /** Whatever belongs to a run, without its shim, which is to say how it ended. */
+  processesOf(key: RunKey, instance: Pick<Instance, 'main' | 'shim'>): readonly ProcessRow[] {
+    const table = this.#host.processes.all();
+    const { main, shim } = instance;
+    const roots = main && this.isAlive(main) ? table.filter(({ pid }) => pid === main.pid) : [];
+    const found = new Map(this.#withCookie(this.cookieOf(key), table).map((row) => [row.pid, row]));
+    const sessions = shim && this.isAlive(shim) ? table.filter(({ session }) => session === shim.pid) : [];
+    for (const row of [...roots, ...sessions]) found.set(row.pid, row);
+    for (const row of descendants([...found.keys()], table)) found.set(row.pid, row);
+    return [...found.values()].filter(({ pid, isZombie }) => !isZombie && pid !== shim?.pid);
+  }
+
+  /** Ends everything of a run at once. True if there was nothing to end. */
+  kill(key: RunKey, instance: Pick<Instance, 'main' | 'shim'>): boolean {
+    // More than once: whoever forks without end must not win.
+    for (let pass = 0; ; pass++) {
+      const rows = this.processesOf(key, instance);
+      for (const row of rows) this.#host.processes.signal(row, 'SIGKILL');
+      if (rows.length === 0 || pass === MOST_PASSES) return pass === 0;
+    }
+  }
+
+  /** Processes of pods of this node that nobody knows any more, with their shims. */
+  orphans(isKnown: (uid: string) => boolean): readonly ProcessRow[] {
+    const ours = `${this.folder}#`;
+    const table = this.#host.processes.all();
+    const roots = table.filter(({ pid }) => {
+      const cookie = this.#host.processes.environment(pid)?.[COOKIE];
+      if (!cookie?.startsWith(ours)) return false;
+      return !isKnown(cookie.slice(ours.length).split('/')[0] ?? '');
+    });
+    const below = descendants(
+      roots.map(({ pid }) => pid),
+      table,
+    );
+    return [...roots, ...below].filter(({ isZombie }) => !isZombie);
+  }
+
+  #withCookie(cookie: string, table = this.#host.processes.all()): readonly ProcessRow[] {
+    return table.filter(({ pid, isZombie }) => {
+      return !isZombie && this.#host.processes.environment(pid)?.[COOKIE] === cookie;
+    });
+  }
+
+  async #exitOf(folder: string): Promise<Evidence['exit']> {
+    const path = join(folder, 'exit');
+    const text = await this.#host.files.read(path);
+    if (text === undefined) return undefined;
+    return { code: Number(text), at: (await this.#host.files.stat(path))?.changedAt ?? this.#now() };
+  }
+}
+
+function jsonOf<T>(text: string | undefined): T | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as T);
+}
+
+/** Two nodes on one folder would end each other's pods. The one before must have ended; how does not matter. */
+async function takeFolder({ files, processes }: Host, folder: string): Promise<void> {
+  const path = join(folder, 'owner');
+  const self = { ...processes.self(), bootId: await processes.bootId() };
+  const owner = jsonOf<typeof self>(await files.read(path));
+  const isTaken =
+    owner !== undefined &&
+    owner.bootId === self.bootId &&
+    owner.pid !== self.pid &&
+    processes.find(owner.pid)?.startTime === owner.startTime;
+  if (isTaken) {
+    const message = `the folder ${folder} belongs to a node that runs: process ${owner.pid}`;
+    throw new ReeveError('NODE_FOLDER_IN_USE', message, { subjects: [folder] });
+  }
+  await files.write(path, JSON.stringify(self));
+}

@@ -1,0 +1,183 @@
+/** The volumes of one pod on this machine. */
+import { join } from 'node:path';
+import type { Mount } from '../driver/driver.ts';
+import type { HostFiles, Owner } from '../host/host.ts';
+import type { Surroundings } from '../pod/downward.ts';
+import { expand } from '../pod/environment.ts';
+import type { PodContainer } from '../pod/progress.ts';
+import type { StoredPod } from '../pod/view.ts';
+import { writePayload } from './atomic.ts';
+import { payloadDigest, payloadOf, type PodVolume } from './payload.ts';
+import { type Sources, type Token, type TokenRequest, VolumeProblem } from './sources.ts';
+
+export interface VolumeOptions {
+  readonly files: HostFiles;
+  /** Of this pod. */
+  readonly folder: string;
+  /** Host paths may lead to what is below these, links followed. */
+  readonly hostPathRoots: readonly string[];
+  /** Whose the pod's own volumes are. Default: the node's. */
+  readonly owner?: Owner | undefined;
+}
+
+export interface VolumeTurn {
+  readonly pod: StoredPod;
+  readonly sources: Sources;
+  readonly around: Surroundings;
+  readonly now: number;
+}
+
+export class PodVolumes {
+  readonly #options: VolumeOptions;
+  readonly #paths = new Map<string, string>();
+  readonly #written = new Map<string, { digest: string; renewAt: number | undefined }>();
+  readonly #tokens = new Map<string, Token>();
+  #turn = 0;
+
+  constructor(options: VolumeOptions) {
+    this.#options = options;
+  }
+
+  /** Makes all that are not there yet, and brings up to date those that are made of objects. Returns when to do so again at the latest. */
+  async update(volumes: readonly PodVolume[], turn: VolumeTurn): Promise<number | undefined> {
+    const sources = { ...turn.sources, token: (request: TokenRequest) => this.#token(request, turn) };
+    for (const volume of volumes) await this.#make(volume, { ...turn, sources });
+    const times = [...this.#written.values()].flatMap(({ renewAt }) => (renewAt === undefined ? [] : [renewAt]));
+    return times.length === 0 ? undefined : Math.min(...times);
+  }
+
+  async mountsOf(container: PodContainer, env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
+    const mounts: Mount[] = [];
+    for (const { name, mountPath, subPath, subPathExpr, readOnly } of container.volumeMounts ?? []) {
+      const base = this.#paths.get(name);
+      if (base === undefined) throw new VolumeProblem(name, 'there is no such volume');
+      const below = subPathExpr === undefined ? subPath : expand(subPathExpr, env);
+      const source = below === undefined || below === '' ? base : await this.#below(name, base, below);
+      const isFile = (await this.#options.files.kindOf(source)) === 'file';
+      mounts.push({ source, target: mountPath, isReadOnly: readOnly === true, isFile });
+    }
+    return mounts;
+  }
+
+  /** Each one asked for is another one: only when it is time. */
+  async #token(request: TokenRequest, { sources, now }: VolumeTurn): Promise<Token | null> {
+    const id = JSON.stringify(request);
+    const kept = this.#tokens.get(id);
+    if (kept && now < kept.renewAt) return kept;
+    const fresh = await sources.token(request);
+    if (fresh) this.#tokens.set(id, fresh);
+    return fresh;
+  }
+
+  /** Within the volume, whatever links are in it. */
+  async #below(volume: string, base: string, subPath: string): Promise<string> {
+    const { files } = this.#options;
+    if (subPath.startsWith('/') || subPath.split('/').includes('..')) {
+      throw new VolumeProblem(volume, `subPath "${subPath}" leads out of the volume`);
+    }
+    const path = join(base, subPath);
+    const root = (await files.realPath(base)) ?? base;
+    // Made step by step, each one looked at, so that no link leads the making itself out.
+    let at = root;
+    for (const part of subPath.split('/').filter((one) => one !== '' && one !== '.')) {
+      const next = join(at, part);
+      if ((await files.kindOf(next)) === undefined) await files.makeFolder(next, 0o750);
+      at = (await files.realPath(next)) ?? next;
+      if (at !== root && !at.startsWith(`${root}/`)) {
+        throw new VolumeProblem(volume, `subPath "${subPath}" leads out of the volume`);
+      }
+    }
+    return at === '' ? path : at;
+  }
+
+  async #make(volume: PodVolume, turn: VolumeTurn): Promise<void> {
+    const { files, folder, owner } = this.#options;
+    const { name, emptyDir, hostPath, persistentVolumeClaim } = volume;
+    const own = join(folder, name);
+    const isMade = this.#paths.has(name);
+    if (emptyDir) {
+      if (isMade) return;
+      await files.makeFolder(own, 0o777);
+      if (owner) await files.setOwner(own, owner, false);
+      this.#paths.set(name, own);
+    } else if (hostPath) {
+      this.#paths.set(name, await this.#hostPath(name, hostPath));
+    } else if (persistentVolumeClaim) {
+      if (isMade) return;
+      const path = await claimed(files, name, persistentVolumeClaim.claimName, turn);
+      if (owner) await files.setOwner(path, owner, false);
+      this.#paths.set(name, path);
+    } else {
+      await this.#fromObjects(volume, own, turn);
+    }
+  }
+
+  async #fromObjects(volume: PodVolume, own: string, turn: VolumeTurn): Promise<void> {
+    const { files } = this.#options;
+    const { name } = volume;
+    const payload = await payloadOf({ volume, ...turn });
+    if (!payload) throw new VolumeProblem(name, 'volumes of this kind are not known on this node');
+    const digest = payloadDigest(payload);
+    const before = this.#written.get(name);
+    this.#paths.set(name, own);
+    if (before?.digest === digest) return;
+    await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
+    this.#written.set(name, { digest, renewAt: payload.renewAt });
+  }
+
+  async #hostPath(name: string, { path, type }: NonNullable<PodVolume['hostPath']>): Promise<string> {
+    const { files, hostPathRoots } = this.#options;
+    if (type === 'DirectoryOrCreate' && (await files.realPath(path)) === undefined) {
+      // Only what lies below a root may be made, too.
+      await this.#allowed(name, path, await existing(files, path), hostPathRoots);
+      await files.makeFolder(path, 0o755);
+    }
+    const real = await files.realPath(path);
+    if (real === undefined) throw new VolumeProblem(name, `hostPath "${path}" does not exist`);
+    await this.#allowed(name, path, real, hostPathRoots);
+    const kind = await files.kindOf(real);
+    const wanted =
+      type === 'Directory' || type === 'DirectoryOrCreate' ? 'folder' : type === 'File' ? 'file' : undefined;
+    if (wanted !== undefined && kind !== wanted) {
+      throw new VolumeProblem(
+        name,
+        `hostPath type check failed: ${path} is not a ${wanted === 'file' ? 'file' : 'directory'}`,
+      );
+    }
+    return real;
+  }
+
+  async #allowed(volume: string, path: string, real: string, roots: readonly string[]): Promise<void> {
+    for (const root of roots) {
+      const realRoot = await this.#options.files.realPath(root);
+      if (realRoot !== undefined && (real === realRoot || real.startsWith(`${realRoot}/`))) return;
+    }
+    throw new VolumeProblem(volume, `hostPath "${path}" does not lie below a folder that this node allows`);
+  }
+}
+
+/** The deepest part of a path that is there, without links. */
+async function existing(files: HostFiles, path: string): Promise<string> {
+  for (let at = path; at !== '/' && at !== ''; at = join(at, '..')) {
+    const real = await files.realPath(at);
+    if (real !== undefined) return real;
+  }
+  return '/';
+}
+
+async function claimed(files: HostFiles, volume: string, claimName: string, { sources }: VolumeTurn): Promise<string> {
+  const claim = await sources.claim(claimName);
+  if (!claim) throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" not found`);
+  const volumeName = claim.spec?.volumeName;
+  if (volumeName === undefined || volumeName === '' || claim.status?.phase !== 'Bound') {
+    throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" is not bound`);
+  }
+  const bound = await sources.volume(volumeName);
+  if (bound?.spec?.claimRef?.uid !== claim.metadata.uid) {
+    throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is not bound to this claim`);
+  }
+  const path = bound.spec.hostPath?.path ?? bound.spec.local?.path;
+  if (path === undefined) throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is no folder of a machine`);
+  await files.makeFolder(path, 0o750);
+  return path;
+}
