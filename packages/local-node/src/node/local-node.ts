@@ -285,7 +285,7 @@ export class LocalNode extends Controller<Pod> {
     // One write says it all, a few milliseconds later.
     if ([...keeper.containers.values()].some(({ isSettling }) => isSettling)) return this.#next(keeper, decision);
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
-    if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
+    if (!this.#isFinished(keeper, decision)) return this.#next(keeper, decision);
     await this.#removeObject(work.api, pod, work.signal);
     await this.#remove(keeper);
     return undefined;
@@ -330,7 +330,7 @@ export class LocalNode extends Controller<Pod> {
       const silent = () => undefined;
       const turn = { ...this.#turnOf(keeper.pod, signal), events: { normal: silent, warning: silent } };
       const decision = await this.#advance(keeper, turn, true);
-      if (decision.actions.some(({ type }) => type === 'finish')) await this.#remove(keeper);
+      if (this.#isFinished(keeper, decision)) await this.#remove(keeper);
       else this.#later(key, keeper, decision);
     }
     return others.every(({ uid }) => !this.#keepers.has(uid));
@@ -350,6 +350,10 @@ export class LocalNode extends Controller<Pod> {
     }
   }
 
+  #isFinished(keeper: PodKeeper, { actions }: PodDecision): boolean {
+    return actions.some(({ type }) => type === 'finish') && keeper.sweep();
+  }
+
   #next(keeper: PodKeeper, decision: PodDecision): Verdict | undefined {
     const at = this.#wakeTime(keeper, decision);
     return at === undefined ? undefined : wakeAt(at);
@@ -367,7 +371,7 @@ export class LocalNode extends Controller<Pod> {
     if (states.some((latest) => latest?.state === 'starting')) times.push(now + SOON_MS);
     // Whoever was asked to end is our child only if we started it: others end without telling.
     const isEnding = states.some((latest) => latest?.state === 'running' && latest.stop !== undefined);
-    if (isEnding || actions.some(({ type }) => type === 'kill')) times.push(now + LATE_MS);
+    if (isEnding || actions.some(({ type }) => type === 'kill' || type === 'finish')) times.push(now + LATE_MS);
     return times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times));
   }
 
