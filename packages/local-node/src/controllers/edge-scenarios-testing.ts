@@ -2,7 +2,7 @@
 import { type AnyObject, resource } from '@reeve/kube';
 import { deployments } from '../kinds/deployment.ts';
 import { endpointSlices } from '../kinds/endpointslice.ts';
-import { isFinished, jobs } from '../kinds/job.ts';
+import { COMPLETION_INDEX, isFinished, jobs } from '../kinds/job.ts';
 import { pods } from '../kinds/pod.ts';
 import { replicaSets } from '../kinds/replicaset.ts';
 import { revisions } from '../kinds/revision.ts';
@@ -138,6 +138,18 @@ export const edgeScenarios: Readonly<Record<string, (world: World) => Promise<un
         podFailurePolicy: { rules: [{ action: 'Ignore', onExitCodes: { operator: 'In', values: [7] } }] },
       },
       inTurn(ended('Failed', 7), ended('Succeeded', 0)),
+    ),
+  'an indexed job has succeeded by a rule': (world) =>
+    runJob(
+      world,
+      {
+        completionMode: 'Indexed',
+        completions: 4,
+        parallelism: 4,
+        successPolicy: { rules: [{ succeededIndexes: '0-1', succeededCount: 1 }] },
+      },
+      (pod, now) =>
+        pod.metadata.annotations?.[COMPLETION_INDEX] === '1' ? ended('Succeeded', 0)(pod, now) : ready(pod, now),
     ),
   async 'containers that restart too often fail the job'(world) {
     world.kubelet = (pod, now) => {
