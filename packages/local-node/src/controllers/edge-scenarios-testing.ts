@@ -225,7 +225,7 @@ export const edgeScenarios: Readonly<Record<string, (world: World) => Promise<un
     const addresses: Readonly<Record<string, string>> = { held: '10.1.0.1', leaving: '10.1.0.2' };
     world.kubelet = (pod, now) => {
       const podIP = addresses[pod.metadata.name] ?? '10.1.0.9';
-      return { ...(holding('held')(pod, now) ?? {}), podIP, podIPs: [{ ip: podIP }] };
+      return { ...holding('held')(pod, now), podIP, podIPs: [{ ip: podIP }] };
     };
     await of(world, services).create({
       metadata: { name: 'web' },
