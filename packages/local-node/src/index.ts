@@ -10,6 +10,8 @@ export { systemCapacity, systemHost } from './host/system-host.ts';
 export { hostImages, type Images, type NoImage, type ResolvedImage } from './image/images.ts';
 export { AddressPool } from './node/addresses.ts';
 export type { LogOptions } from './node/logs.ts';
+export type { ExecOptions } from './node/exec.ts';
 export type { NodeFacts } from './node/facts.ts';
 export { LocalNode, type LocalNodeOptions, type NodePorts } from './node/local-node.ts';
+export type { ContainerPlace } from './node/pod-access.ts';
 export * from './controllers/index.ts';

@@ -1,7 +1,7 @@
 /** All controllers of the local control plane, and how to put them into a manager. */
 import type { KubeClient } from '@reeve/kube';
 import type { Clock } from '@reeve/runtime';
-import type { Log, Manager } from '@reeve/runtime/manager';
+import type { BudgetRates, Log, Manager } from '@reeve/runtime/manager';
 import { Scheduler } from '../scheduler/controller.ts';
 import { DeploymentController } from './deployment/controller.ts';
 import { EndpointsController } from './endpoints/controller.ts';
@@ -28,6 +28,17 @@ export interface ControlPlanePorts {
   readonly directories: Directories;
   readonly log?: Log;
 }
+
+/**
+ * For the manager of a control plane whose server is in the same process, or serves nobody else: the usual rates are those of a guest on
+ * a server of others, and a hundred pods at once would wait for them.
+ */
+export const controlPlaneBudget: Omit<BudgetRates, 'lease'> = {
+  delete: { perSecond: 1_000, burst: 2_000 },
+  write: { perSecond: 2_000, burst: 5_000 },
+  read: { perSecond: 5_000, burst: 10_000 },
+  event: { perSecond: 100, burst: 500 },
+};
 
 /** Scheduler and controllers, in this manager; it may have others, too. */
 export function addControlPlane(manager: Manager, { clock, client, directories, log }: ControlPlanePorts): void {

@@ -17,6 +17,7 @@ import { namespaces } from '../kinds/namespace.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { storageClasses } from '../kinds/volumeclaim.ts';
 import { controlPlane } from './control-plane-testing.ts';
+import { edgeScenarios } from './edge-scenarios-testing.ts';
 import { kubeletTurn, ready, type Says } from './kubelet-testing.ts';
 import { moreScenarios } from './more-scenarios-testing.ts';
 import { scenarios, type World } from './scenarios-testing.ts';
@@ -132,7 +133,7 @@ async function embeddedWorld() {
 
 /** They wait for most of their time. */
 suite('as in Kubernetes', { concurrency: 4 }, () => {
-  for (const [name, play] of Object.entries({ ...scenarios, ...moreScenarios })) {
+  for (const [name, play] of Object.entries({ ...scenarios, ...moreScenarios, ...edgeScenarios })) {
     test(name, async () => {
       const namespace = `s-${name.replaceAll(/[^a-z]+/g, '-').slice(0, 40)}x`;
       const { world, end } = await embeddedWorld();

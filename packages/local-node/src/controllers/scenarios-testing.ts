@@ -103,7 +103,7 @@ export async function images(world: World): Promise<string> {
     .join();
 }
 
-async function runJob(world: World, spec: Partial<JobSpec>, says: Says): Promise<unknown> {
+export async function runJob(world: World, spec: Partial<JobSpec>, says: Says): Promise<unknown> {
   world.kubelet = says;
   const { restartPolicy, ...rest } = { restartPolicy: 'Never' as const, ...template('x', 'w').spec };
   await of(world, jobs).create({
@@ -115,7 +115,12 @@ async function runJob(world: World, spec: Partial<JobSpec>, says: Says): Promise
   const left = (await of(world, pods).listAll()).items;
   return {
     status: told((await of(world, jobs).get('w')).status),
-    pods: left.map(({ status, metadata }) => [status?.phase, metadata.finalizers ?? [], metadata.annotations ?? {}]),
+    // Their names are random, and so is their order.
+    pods: left
+      .map(({ status, metadata }) =>
+        JSON.stringify([status?.phase, metadata.finalizers ?? [], metadata.annotations ?? {}]),
+      )
+      .toSorted(),
     events: await events(world),
   };
 }

@@ -22,6 +22,10 @@ export interface JobSpec {
   readonly ttlSecondsAfterFinished?: number;
   readonly suspend?: boolean;
   readonly podFailurePolicy?: { readonly rules: readonly PodFailureRule[] };
+  /** Of indexed jobs: when it has succeeded before all have. */
+  readonly successPolicy?: {
+    readonly rules: readonly { readonly succeededIndexes?: string; readonly succeededCount?: number }[];
+  };
   readonly podReplacementPolicy?: 'TerminatingOrFailed' | 'Failed';
   readonly selector?: LabelSelector;
   readonly managedBy?: string;

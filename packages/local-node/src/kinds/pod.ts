@@ -52,6 +52,7 @@ export interface Container {
   /** Of init containers: `Always` makes it a sidecar. */
   readonly restartPolicy?: 'Always';
   readonly terminationMessagePath?: string;
+  readonly terminationMessagePolicy?: string;
 }
 
 export interface ContainerPort {

@@ -12,6 +12,8 @@ export interface ContainerPorts {
   readonly host: Host;
   readonly runs: Runs;
   driverOf(name: string): Driver;
+  /** The end of its log says why it failed. */
+  readonly isLogMessage: boolean;
   /** Something is new: the pod is to be looked at. */
   wake(): void;
 }
@@ -21,6 +23,8 @@ export type Hook = (signal: AbortSignal) => Promise<void>;
 
 const MOST_KEPT_RUNS = 2;
 const SETTLING_MS = 200;
+/** Bytes, as the kubelet has it. */
+const MOST_MESSAGE = 2_048;
 
 export class ContainerKeeper {
   readonly name: string;
@@ -82,7 +86,22 @@ export class ContainerKeeper {
 
   /** Looks at the newest run. */
   async refresh(): Promise<void> {
-    if (!this.#isLoaded) return this.#load();
+    if (!this.#isLoaded) await this.#load();
+    else await this.#look();
+    const { end, attempt } = this.#latest ?? {};
+    if (!this.#ports.isLogMessage || !this.#latest || !end || end.code === 0 || end.message !== undefined) return;
+    this.#latest = { ...this.#latest, end: { ...end, message: await this.#endOfLog(attempt ?? 0) } };
+  }
+
+  async #endOfLog(attempt: number): Promise<string> {
+    const { host, runs } = this.#ports;
+    const path = runs.logPath(this.keyOf(attempt));
+    const { size = 0 } = (await host.files.stat(path)) ?? {};
+    const bytes = await host.files.readFrom(path, Math.max(0, size - MOST_MESSAGE), MOST_MESSAGE);
+    return Buffer.from(bytes ?? []).toString('utf8');
+  }
+
+  async #look(): Promise<void> {
     if (!this.isLive || !this.#latest) return;
     const before = this.#latest;
     const { runs, clock } = this.#ports;

@@ -242,6 +242,48 @@ test('how a program ended is not in its log', async (t) => {
   assert.equal(await scene.logOf(node, 'killed'), 'said\n');
 });
 
+test('a program may say by its log why it failed', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const main = { name: 'main', terminationMessagePolicy: 'FallbackToLogsOnError', command: sh('echo no disk; exit 4') };
+  await scene.create('tells', { restartPolicy: 'Never', containers: [main] });
+  const pod = await scene.until('tells', ({ status }) => status?.phase === 'Failed', 'it fails');
+  assert.equal(pod.status?.containerStatuses?.[0]?.state?.terminated?.message, 'no disk\n');
+});
+
+test('a container that the machine cannot begin is said so, and others go on', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  // Longer than the kernel takes for one variable.
+  const env = [{ name: 'LARGE', value: 'x'.repeat(200_000) }];
+  await scene.create('large', { containers: [{ name: 'main', command: sh(forever), env }] });
+  await scene.create('small', { containers: [{ name: 'main', command: sh(forever) }] });
+  const pod = await scene.until(
+    'large',
+    ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'RunContainerError',
+    'it says so',
+  );
+  assert.match(pod.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '', /E2BIG/);
+  await scene.ready('small');
+  await scene.delete('large');
+  await scene.gone('large');
+});
+
+test('a pod that forks without end and ignores SIGTERM goes with all that it started', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start();
+  const script = 'trap "" TERM; while :; do setsid sh -c "trap "" TERM; sleep 30 & sleep 30" & sleep 0.02; done';
+  await scene.create('forks', {
+    terminationGracePeriodSeconds: 1,
+    containers: [{ name: 'main', command: sh(script) }],
+  });
+  await scene.ready('forks');
+  await eventually(() => scene.processes().length > 20, 'they are many');
+  await scene.delete('forks');
+  await scene.gone('forks');
+  assert.deepEqual(scene.processes(), []);
+});
+
 test('logs: the end of them, as they come, and those of the run before', async (t) => {
   const scene = await NodeScene.open(t);
   const { node } = await scene.start({ backoff: { ...quick, firstMs: 60_000 } });

@@ -28,12 +28,12 @@ import { statusOf } from '../pod/status.ts';
 import type { PodDecision, StoredPod } from '../pod/view.ts';
 import { Runs } from '../shim/runs.ts';
 import type { AddressPool } from './addresses.ts';
-import type { ContainerKeeper } from './container-keeper.ts';
-import { execIn } from './exec.ts';
+import type { ExecOptions } from './exec.ts';
 import type { NodeFacts } from './facts.ts';
-import { type LogOptions, readLog } from './logs.ts';
+import type { LogOptions } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
+import { type ContainerPlace, execAt, logsAt } from './pod-access.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord, recordOf } from './record.ts';
 import { NodeRounds } from './rounds.ts';
@@ -177,29 +177,13 @@ export class LocalNode extends Controller<Pod> {
   }
 
   /** Runs a command in a container and waits for its end. */
-  async exec(
-    at: { readonly namespace: string; readonly pod: string; readonly container?: string },
-    command: readonly string[],
-    options: { readonly signal: AbortSignal; readonly input?: string },
-  ): Promise<RunResult> {
-    const keeper = this.#find(at);
-    const container = this.#containerOf(keeper, at.container);
-    return execIn(this.#environment, keeper, container, command, options);
+  exec(at: ContainerPlace, command: readonly string[], options: ExecOptions): Promise<RunResult> {
+    return execAt(this.#environment, [...this.#keepers.values()], at, command, options);
   }
 
   /** What a container wrote, in pieces as they come. */
-  async *logs(
-    at: { readonly namespace: string; readonly pod: string; readonly container?: string; readonly previous?: boolean },
-    options: LogOptions,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    const keeper = this.#find(at);
-    const container = this.#containerOf(keeper, at.container);
-    const run = at.previous ? container.previous : container.latest;
-    if (!run) throw noSuch(`container ${container.name} of ${keeper.key} has no ${at.previous ? 'earlier ' : ''}run`);
-    const key = container.keyOf(run.attempt);
-    const { clock, host } = this.#ports;
-    const isOver = async () => (await this.#runs.read(key))?.state === 'ended';
-    yield* readLog({ clock, files: host.files }, this.#runs.logPath(key), options, isOver);
+  logs(at: ContainerPlace & { readonly previous?: boolean }, options: LogOptions): AsyncGenerator<Uint8Array> {
+    return logsAt(this.#environment, [...this.#keepers.values()], at, options);
   }
 
   /**
@@ -232,19 +216,6 @@ export class LocalNode extends Controller<Pod> {
     if (!this.#areNamesOld || !this.#environment.driver.hasMounts) return;
     this.#areNamesOld = false;
     for (const keeper of this.#keepers.values()) await keeper.renewHosts();
-  }
-
-  #find({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodKeeper {
-    const found = [...this.#keepers.values()].filter(({ key }) => key === `${namespace}/${pod}`);
-    const keeper = found.at(-1);
-    if (!keeper) throw noSuch(`there is no pod ${namespace}/${pod} on node ${this.#options.facts.name}`);
-    return keeper;
-  }
-
-  #containerOf(keeper: PodKeeper, name = keeper.pod.spec?.containers[0]?.name ?? ''): ContainerKeeper {
-    const container = keeper.containers.get(name);
-    if (!container) throw noSuch(`${keeper.key} has no container ${name}`);
-    return container;
   }
 
   async #adopt(): Promise<void> {
@@ -285,7 +256,7 @@ export class LocalNode extends Controller<Pod> {
     // One write says it all, a few milliseconds later.
     if ([...keeper.containers.values()].some(({ isSettling }) => isSettling)) return this.#next(keeper, decision);
     await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
-    if (!decision.actions.some(({ type }) => type === 'finish')) return this.#next(keeper, decision);
+    if (!this.#isFinished(keeper, decision)) return this.#next(keeper, decision);
     await this.#removeObject(work.api, pod, work.signal);
     await this.#remove(keeper);
     return undefined;
@@ -330,7 +301,7 @@ export class LocalNode extends Controller<Pod> {
       const silent = () => undefined;
       const turn = { ...this.#turnOf(keeper.pod, signal), events: { normal: silent, warning: silent } };
       const decision = await this.#advance(keeper, turn, true);
-      if (decision.actions.some(({ type }) => type === 'finish')) await this.#remove(keeper);
+      if (this.#isFinished(keeper, decision)) await this.#remove(keeper);
       else this.#later(key, keeper, decision);
     }
     return others.every(({ uid }) => !this.#keepers.has(uid));
@@ -350,6 +321,10 @@ export class LocalNode extends Controller<Pod> {
     }
   }
 
+  #isFinished(keeper: PodKeeper, { actions }: PodDecision): boolean {
+    return actions.some(({ type }) => type === 'finish') && keeper.sweep();
+  }
+
   #next(keeper: PodKeeper, decision: PodDecision): Verdict | undefined {
     const at = this.#wakeTime(keeper, decision);
     return at === undefined ? undefined : wakeAt(at);
@@ -367,7 +342,7 @@ export class LocalNode extends Controller<Pod> {
     if (states.some((latest) => latest?.state === 'starting')) times.push(now + SOON_MS);
     // Whoever was asked to end is our child only if we started it: others end without telling.
     const isEnding = states.some((latest) => latest?.state === 'running' && latest.stop !== undefined);
-    if (isEnding || actions.some(({ type }) => type === 'kill')) times.push(now + LATE_MS);
+    if (isEnding || actions.some(({ type }) => type === 'kill' || type === 'finish')) times.push(now + LATE_MS);
     return times.length === 0 ? undefined : Math.max(now + 1, Math.min(...times));
   }
 
@@ -397,8 +372,4 @@ function driverOf(drivers: readonly Driver[], name: string): Driver {
     'NODE_DRIVER',
     `a container was begun with the driver ${name}, which does not work here any more`,
   );
-}
-
-function noSuch(message: string): ReeveError {
-  return new ReeveError('NODE_NO_SUCH', message);
 }

@@ -60,7 +60,7 @@ export class PodKeeper {
       hostPathRoots: node.facts.hostPathRoots,
       owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
     });
-    for (const { name } of this.#all()) this.#containers.set(name, this.#containerKeeper(name));
+    for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container));
   }
 
   get folder(): string {
@@ -175,6 +175,14 @@ export class PodKeeper {
   /** Where the container's mounts lie on this machine. */
   async mountsOf(container: string, env: Readonly<Record<string, string>>): Promise<readonly Mount[]> {
     return this.#volumes.mountsOf(this.containerOf(container), env);
+  }
+
+  /** Ends whatever its runs left behind. True if there was nothing: its volumes may be somebody else's now. */
+  sweep(): boolean {
+    const { runs } = this.#node;
+    return [...this.#containers.values()]
+      .map((keeper) => keeper.latest === undefined || runs.kill(keeper.keyOf(keeper.latest.attempt), keeper.latest))
+      .every((isQuiet) => isQuiet);
   }
 
   /** Nothing of it may run any more. */
@@ -368,7 +376,7 @@ export class PodKeeper {
     return keeper;
   }
 
-  #containerKeeper(name: string): ContainerKeeper {
+  #containerKeeper({ name, terminationMessagePolicy }: PodContainer): ContainerKeeper {
     const { clock, host, runs } = this.#node;
     return new ContainerKeeper(
       this.uid,
@@ -378,6 +386,7 @@ export class PodKeeper {
         host,
         runs,
         driverOf: (driver) => this.#node.driverOf(driver),
+        isLogMessage: terminationMessagePolicy === 'FallbackToLogsOnError',
         wake: () => this.#node.wake(this.key),
       },
       this.#record.lost?.[name],

@@ -2,6 +2,7 @@
 import { jobCondition } from '../../kinds/job.ts';
 import type { Pod } from '../../kinds/pod.ts';
 import { isActive } from '../owned/pod-state.ts';
+import { parseIndexes } from './indexes.ts';
 import type { Counts, Ends, JobView } from './view.ts';
 
 export interface Ending {
@@ -29,6 +30,10 @@ export function endingOf({ view, ends, counts, now }: Looked): Ending | undefine
     return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   }
   if (isPastDeadline(view, now)) return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
+  const rule = successRule(view, ends);
+  if (rule !== undefined) {
+    return { type: 'succeed', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` };
+  }
   return isComplete(view, counts)
     ? { type: 'succeed', reason: 'CompletionsReached', message: 'Reached expected number of succeeded pods' }
     : undefined;
@@ -36,6 +41,19 @@ export function endingOf({ view, ends, counts, now }: Looked): Ending | undefine
 
 function fail(reason: string, message: string): Ending {
   return { type: 'fail', reason, message };
+}
+
+/** The first rule that what has succeeded is enough for. */
+function successRule({ spec }: JobView, { indexes }: Ends): number | undefined {
+  const { completions = 0, successPolicy } = spec;
+  if (!successPolicy || indexes.completedIndexes === undefined) return undefined;
+  const done = parseIndexes(indexes.completedIndexes, completions);
+  const found = successPolicy.rules.findIndex(({ succeededIndexes, succeededCount }) => {
+    if (succeededIndexes === undefined) return succeededCount !== undefined && done.size >= succeededCount;
+    const named = [...parseIndexes(succeededIndexes, completions)];
+    return named.filter((index) => done.has(index)).length >= (succeededCount ?? named.length);
+  });
+  return found < 0 ? undefined : found;
 }
 
 /** Without a number of completions, one success is the sign that the work is done, and all others may finish theirs. */

@@ -1,0 +1,59 @@
+/** What people want of the containers of a node: their logs, and a command in them. */
+import { ReeveError } from '@reeve/runtime';
+import type { RunResult } from '../host/host.ts';
+import type { ContainerKeeper } from './container-keeper.ts';
+import { type ExecOptions, execIn } from './exec.ts';
+import { type LogOptions, readLog } from './logs.ts';
+import type { NodeEnvironment } from './node-environment.ts';
+import type { PodKeeper } from './pod-keeper.ts';
+
+export interface ContainerPlace {
+  readonly namespace: string;
+  readonly pod: string;
+  /** Default: the first one. */
+  readonly container?: string;
+}
+
+export async function execAt(
+  node: NodeEnvironment,
+  keepers: readonly PodKeeper[],
+  at: ContainerPlace,
+  command: readonly string[],
+  options: ExecOptions,
+): Promise<RunResult> {
+  const { keeper, container } = find(node, keepers, at);
+  return execIn(node, keeper, container, command, options);
+}
+
+export async function* logsAt(
+  node: NodeEnvironment,
+  keepers: readonly PodKeeper[],
+  at: ContainerPlace & { readonly previous?: boolean },
+  options: LogOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { keeper, container } = find(node, keepers, at);
+  const run = at.previous ? container.previous : container.latest;
+  if (!run) throw noSuch(`container ${container.name} of ${keeper.key} has no ${at.previous ? 'earlier ' : ''}run`);
+  const { clock, host, runs } = node;
+  const key = container.keyOf(run.attempt);
+  const isOver = async () => (await runs.read(key))?.state === 'ended';
+  yield* readLog({ clock, files: host.files }, runs.logPath(key), options, isOver);
+}
+
+function find(
+  { facts }: NodeEnvironment,
+  keepers: readonly PodKeeper[],
+  { namespace, pod, container: wanted }: ContainerPlace,
+): { readonly keeper: PodKeeper; readonly container: ContainerKeeper } {
+  // Of two with one name the later one: the other is on its way out.
+  const keeper = keepers.findLast(({ key }) => key === `${namespace}/${pod}`);
+  if (!keeper) throw noSuch(`there is no pod ${namespace}/${pod} on node ${facts.name}`);
+  const name = wanted ?? keeper.pod.spec?.containers[0]?.name ?? '';
+  const container = keeper.containers.get(name);
+  if (!container) throw noSuch(`${keeper.key} has no container ${name}`);
+  return { keeper, container };
+}
+
+function noSuch(message: string): ReeveError {
+  return new ReeveError('NODE_NO_SUCH', message);
+}
