@@ -14,6 +14,7 @@ import { isKubeError, KubeClient, resource, type Transport } from '@reeve/kube';
 import {
   addControlPlane,
   AddressPool,
+  controlPlaneBudget,
   type Detected,
   detectDrivers,
   type Host,
@@ -100,7 +101,7 @@ export class ControlPlane implements AsyncDisposable {
       };
       nodes.push(await LocalNode.open(ports, own));
     }
-    const manager = new Manager(ports, { name: 'reeve', transport, log: options.log });
+    const manager = new Manager(ports, { name: 'reeve', transport, log: options.log, budget: controlPlaneBudget });
     const directories = systemDirectories(folder.volumes);
     addControlPlane(manager, { clock, client, directories, log: options.log });
     for (const node of nodes) manager.add(node);
