@@ -138,7 +138,7 @@ async function openServer(
   const listener = closing.use(
     await listen({ handle: (request) => server.handle(request), onError, ...(port === undefined ? {} : { port }) }),
   );
-  return { server, listener, token: tokens[0]?.token ?? '' };
+  return { server, listener, token: tokens[0].token };
 }
 
 /** Claims that name no class get a folder of the data folder. A class that a person changed is left as it is. */

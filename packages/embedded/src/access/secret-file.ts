@@ -1,7 +1,7 @@
 /** Files that hold secrets: only their owner may read them. Keys and lists of tokens. */
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rename } from 'node:fs/promises';
 import { EmbeddedError, type EmbeddedErrorCode } from '../errors/errors.ts';
 import type { User } from './access.ts';
 import { type SigningKey, signingKey } from './jwt.ts';
@@ -36,19 +36,30 @@ export async function readTokensFile(path: string): Promise<readonly StaticToken
   return tokens;
 }
 
-/** The same; a file with one token of this user is made if there is none. */
-export async function openTokensFile(path: string, user: User): Promise<readonly StaticToken[]> {
-  try {
-    await using file = await open(path, 'wx', 0o600);
-    await file.writeFile(`${newToken()},${user.name},${user.uid ?? user.name},"${user.groups.join(',')}"\n`);
-    await file.sync();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+/** The same; a file with one token of this user is made if there is none. It is whole or not there, whenever this process dies. */
+export async function openTokensFile(path: string, user: User): Promise<readonly [StaticToken, ...StaticToken[]]> {
+  if ((await readSecret(path, 'EMBEDDED_TOKEN_FILE')) === undefined) {
+    const line = `${newToken()},${user.name},${user.uid ?? user.name},"${user.groups.join(',')}"\n`;
+    try {
+      await writeWhole(path, line);
+    } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw refuse('EMBEDDED_TOKEN_FILE', path, `cannot be written: ${why}`);
     }
   }
-  return readTokensFile(path);
+  const [first, ...others] = await readTokensFile(path);
+  if (first === undefined) throw refuse('EMBEDDED_TOKEN_FILE', path, 'holds no token');
+  return [first, ...others];
+}
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  const beside = `${path}.new`;
+  {
+    await using file = await open(beside, 'w', 0o600);
+    await file.writeFile(text);
+    await file.sync();
+  }
+  await rename(beside, path);
 }
 
 /** A key is as hard to guess as a token must be, and its digest does not tell it. */

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import type { JsonObject } from '../object/draft.ts';
 import { newKey, openAccess } from './access-testing.ts';
 import { MOST_TOKEN, signingKey, signToken, verifyToken } from './jwt.ts';
-import { openSigningKey, readTokensFile } from './secret-file.ts';
+import { openSigningKey, openTokensFile, readTokensFile } from './secret-file.ts';
 import { parseTokens } from './static-tokens.ts';
 
 const key = newKey();
@@ -253,6 +253,15 @@ test('files with secrets are for their owner alone; a key is made once', async (
     await writeFile(wrong, 'no key, but a secret', { mode: 0o600 });
     await assert.rejects(openSigningKey(wrong), (error: Error) => !/secret/.test(error.message));
     await assert.rejects(readTokensFile(join(folder, 'none')), { code: 'EMBEDDED_TOKEN_FILE' });
+    const made = join(folder, 'made');
+    // What a process that died in the middle of it left.
+    await writeFile(`${made}.new`, 'half', { mode: 0o600 });
+    const [token] = await openTokensFile(made, { name: 'root', groups: ['system:masters', 'x'] });
+    assert.deepEqual(token.user, { name: 'root', uid: 'root', groups: ['system:masters', 'x'] });
+    assert.equal((await stat(made)).mode & 0o777, 0o600);
+    assert.deepEqual(await openTokensFile(made, { name: 'other', groups: [] }), [token], 'once');
+    await writeFile(made, '');
+    await assert.rejects(openTokensFile(made, { name: 'root', groups: [] }), { message: /holds no token/ });
     await assert.rejects(readTokensFile(wrong), { code: 'EMBEDDED_TOKEN_FILE', message: /in line 1/ });
   } finally {
     await rm(folder, { recursive: true });
