@@ -25,4 +25,6 @@ export interface Io {
   readonly resolve: (host: string) => Promise<string | undefined>;
   readonly ports: Ports;
   readonly connect: (options: ConnectOptions) => RedisPort;
+  /** One that nobody can guess. */
+  readonly newPassword: () => string;
 }

@@ -1,4 +1,5 @@
 /** The command line's outside world for real: the terminal, signals, name resolution, servers. */
+import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -69,4 +70,5 @@ export const systemIo: Io = {
   },
   ports: systemPorts,
   connect: (options) => connectRedis(options, systemPorts),
+  newPassword: () => randomBytes(24).toString('base64url'),
 };

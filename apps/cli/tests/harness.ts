@@ -232,6 +232,7 @@ export class Harness {
         ids: { next: (prefix) => `${prefix}-${++this.#ids}` },
         files: this.files,
       },
+      newPassword: () => 'secret-of-a-test',
       connect: (connectOptions) => this.#connect(connectOptions),
     };
     const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;

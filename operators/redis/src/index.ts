@@ -1,14 +1,22 @@
 /** @packageDocumentation Redis and Valkey clusters: observe, plan, run. */
+export { APPROVE, CLUSTER_LABEL, type RedisCluster, redisClusterKind, type RedisClusterStatus } from './api/cluster.ts';
 export type * from './api/commands.ts';
 export { redisErrors } from './api/errors.ts';
 export type { Finding, FindingCode } from './api/findings.ts';
+export { type RedisClusterObject, redisClusters, type RedisTaskObject, redisTasks } from './api/kinds.ts';
 export { type Decided, type Decision, isRefused, type Needs, type Operation } from './api/operation.ts';
 export { type Arg, type CallOptions, type RedisPort, RedisReplyError, type Reply } from './api/port.ts';
 export * from './api/slots.ts';
 export * from './api/view.ts';
+export { type RedisTask, redisTaskKind } from './api/task.ts';
 export { type ConnectOptions, connectRedis } from './client/client.ts';
 export { type RedisContext, redisContext } from './commands/context.ts';
 export { redisHandlers } from './commands/handlers.ts';
+export {
+  RedisClusterController,
+  type RedisOperatorOptions,
+  type RedisOperatorPorts,
+} from './controllers/cluster-controller.ts';
 export type { Environment, RunEvent } from './controllers/environment.ts';
 export {
   createJournal,

@@ -23,11 +23,12 @@ import {
   PROVISIONER,
   systemDirectories,
 } from '@reeve/local-node';
-import type { Ports } from '@reeve/runtime';
+import type { RedisOperatorPorts } from '@reeve/redis';
 import { Manager } from '@reeve/runtime/manager';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
+import { addOperators, installKinds } from './operators.ts';
 
 export interface ControlPlaneOptions extends NodesWanted {
   /** An absolute path. */
@@ -40,7 +41,7 @@ export interface ControlPlaneOptions extends NodesWanted {
   readonly log: (message: string, fields: object) => void;
 }
 
-export interface ControlPlanePorts extends Ports {
+export interface ControlPlanePorts extends RedisOperatorPorts {
   readonly host: Host;
 }
 
@@ -82,6 +83,7 @@ export class ControlPlane implements AsyncDisposable {
     const transport = server.transport();
     const client = new KubeClient({ clock, random, transport });
     await makeDefaultClass(client);
+    await installKinds(client);
     const url = listener.url.origin;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token }));
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
@@ -105,6 +107,7 @@ export class ControlPlane implements AsyncDisposable {
     const directories = systemDirectories(folder.volumes);
     addControlPlane(manager, { clock, client, directories, log: options.log });
     for (const node of nodes) manager.add(node);
+    addOperators(manager, ports);
     const stop = new AbortController();
     const running = manager.run(stop.signal);
     running.catch(options.onError);

@@ -23,7 +23,7 @@ export async function up({ words, values, io, signal }: UpLine): Promise<ExitCod
   const { env, ports } = io;
   const states = env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
   await using plane = await ControlPlane.open(
-    { ...ports, host: systemHost(env.PATH) },
+    { ...ports, host: systemHost(env.PATH), connect: io.connect, newPassword: io.newPassword },
     {
       data: resolve(values.data ?? join(states, 'reeve', 'local')),
       port: values.port,

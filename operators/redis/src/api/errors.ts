@@ -347,6 +347,14 @@ export const redisErrors = {
     remedy:
       'Bring it back. Only if it is lost for good: `reeve redis fix --allow-unreachable` gives its slots to others, without its keys.',
   },
+  CONFIG_INVALID: {
+    meaning: 'The spec of a RedisCluster has a configuration that no server could read as it is meant.',
+    remedy: 'The message says which part. Nothing is done for the cluster until it is changed.',
+  },
+  OPERATION_UNKNOWN: {
+    meaning: 'The goal of an operation was written by a version of Reeve that knows an operation which this one does not.',
+    remedy: 'Run the version that began it, or delete what asks for it; what is half done shows in the check.',
+  },
   FIX_NEW_DAMAGE: {
     meaning: 'Damage became visible that was not there when the fix was approved.',
     remedy: 'Run `reeve redis fix` again and look at the new plan.',

@@ -1,0 +1,212 @@
+/** `RedisCluster`: a Redis or Valkey cluster as it should be. Only what a person decides is in the spec; defaults are in `desired.ts`. */
+import { type KindObject, kind, schema } from '@reeve/runtime';
+
+const { anything, bool, integer, list, map, object, oneOf, optional, text } = schema;
+
+export const GROUP = 'redis.reeve.dev';
+export const VERSION = 'v1alpha1';
+export const MOST_MEMBERS = 1_000;
+
+const name = { minLength: 1, maxLength: 253 };
+const word = { minLength: 1, maxLength: 63 };
+
+/** What the operator sets itself: a person who set it, too, would fight with it, or cut it off. */
+const OURS = [
+  'port',
+  'bind',
+  'dir',
+  'include',
+  'aclfile',
+  'user',
+  'requirepass',
+  'masterauth',
+  'masteruser',
+  'cluster-enabled',
+  'cluster-config-file',
+  'cluster-announce-ip',
+  'cluster-allow-replica-migration',
+] as const;
+
+const placement = object({
+  spreadBy: optional(
+    list(text(word), {
+      maxItems: 4,
+      description: 'What the nodes of one shard must not share, most important first. Default: zone, host.',
+    }),
+  ),
+  required: optional(bool({ description: 'A pod that cannot be spread waits. Default: it runs, and the check says so.' })),
+  nodeSelector: optional(map(text({ maxLength: 63 }), { maxProperties: 16 })),
+  tolerations: optional(list(anything(), { maxItems: 16 })),
+});
+
+const user = object({
+  name: text({ ...word, pattern: '^[A-Za-z0-9_.-]+$' }),
+  rules: text({ maxLength: 1_024, pattern: '^[^\\n\\r#>]*$', description: 'ACL rules without passwords: ~app:* +@all.' }),
+  passwordSecret: object({ name: text(name), key: text(name) }),
+});
+
+const spec = object(
+  {
+    product: optional(oneOf(['valkey', 'redis'], { description: 'Default: valkey.' })),
+    version: optional(text({ ...word, pattern: '^[0-9][0-9.]*$', description: 'As the tag of the image.' })),
+    image: optional(text({ ...name, description: 'Instead of product and version.' })),
+    primaries: integer({ minimum: 3, maximum: 500, description: 'With fewer, the loss of one leaves no majority.' }),
+    replicasPerPrimary: optional(integer({ minimum: 0, maximum: 5, description: 'Default: 1.' })),
+    config: optional(
+      map(text({ maxLength: 1_024, pattern: '^[^\\n\\r]*$' }), {
+        maxProperties: 64,
+        description: 'Directives of the server’s configuration file.',
+        rules: [
+          {
+            rule: `self.all(key, !(key in [${OURS.map((one) => `'${one}'`).join(', ')}]))`,
+            message: `these are set by the operator: ${OURS.join(', ')}`,
+          },
+        ],
+      }),
+    ),
+    resources: optional(anything({ description: 'Of the server’s container, as in a pod.' })),
+    storage: optional(
+      object({
+        size: text({ ...word, description: 'Of each node’s volume claim: 10Gi.' }),
+        storageClassName: optional(text(name)),
+      }),
+    ),
+    placement: optional(placement),
+    auth: optional(
+      object({ users: optional(list(user, { maxItems: 32, key: 'name' })) }, { description: 'Beside `default` and `reeve`, which have generated passwords.' }),
+    ),
+    rebalance: optional(
+      object({
+        mode: optional(oneOf(['automatic', 'off'], { description: 'Default: automatic.' })),
+        threshold: optional(integer({ minimum: 1, maximum: 100, description: 'Percent from the fair share. Default: 5.' })),
+      }),
+    ),
+    migration: optional(
+      object({
+        engine: optional(oneOf(['auto', 'atomic', 'windowed', 'redis-atomic'])),
+        pace: optional(oneOf(['gentle', 'fast'], { description: 'Default: gentle.' })),
+      }),
+    ),
+    fix: optional(oneOf(['automatic', 'approve', 'off'], { description: 'Default: automatic.' })),
+    creation: optional(oneOf(['automatic', 'manual'], { description: 'Default: automatic.' })),
+    paused: optional(bool({ description: 'Nothing is begun, and what runs stops before its next command.' })),
+    deletionPolicy: optional(
+      oneOf(['Retain', 'Delete'], { description: 'What becomes of the data when this resource is deleted. Default: Retain.' }),
+    ),
+  },
+  {
+    rules: [
+      { rule: '!(has(self.image) && has(self.version))', message: 'an image has its version: give one of the two' },
+      {
+        rule: `self.primaries * (1 + (has(self.replicasPerPrimary) ? self.replicasPerPrimary : 1)) <= ${MOST_MEMBERS}`,
+        message: `at most ${MOST_MEMBERS} nodes`,
+      },
+      {
+        rule: 'has(self.storage) == has(oldSelf.storage)',
+        message: 'whether nodes have volumes cannot be changed: make a new cluster and restore into it',
+      },
+    ],
+  },
+);
+
+const condition = object({
+  type: text({ maxLength: 316 }),
+  status: oneOf(['True', 'False', 'Unknown']),
+  reason: text({ maxLength: 1_024 }),
+  message: text({ maxLength: 32_768 }),
+  lastTransitionTime: text({ format: 'date-time' }),
+  observedGeneration: optional(integer()),
+});
+
+const waiting = object({
+  reason: text({ maxLength: 63 }),
+  message: text({ maxLength: 2_048 }),
+  subjects: list(text({ maxLength: 320 }), { maxItems: 64 }),
+});
+
+const operation = {
+  id: text({ maxLength: 320 }),
+  kind: text(word),
+  why: text({ maxLength: 2_048 }),
+  trigger: object({ kind: text(word), name: text(name), uid: text({ maxLength: 63 }) }),
+  startedAt: text({ format: 'date-time' }),
+};
+
+export const memberFields = {
+  pod: text({ ...name, description: 'The pod, or the member of an external cluster.' }),
+  id: text({ maxLength: 40, description: 'The node’s own id. Its only identity.' }),
+  role: oneOf(['primary', 'replica']),
+  of: optional(text({ ...name, description: 'Of a replica: the pod of its primary, or its id.' })),
+  slots: optional(text({ maxLength: 512, description: 'Ranges; only their number when there are many.' })),
+} as const;
+
+const status = object({
+  observedGeneration: optional(integer()),
+  phase: optional(
+    oneOf(['Pending', 'Creating', 'Running', 'Changing', 'Degraded', 'Broken', 'Paused', 'Deleting'], {
+      description: 'The worst that is true; see docs/redis-cluster.md for when each begins and ends.',
+    }),
+  ),
+  configured: optional(bool({ description: 'The cluster was created. From then on nothing is ever created anew by itself.' })),
+  primaries: optional(integer()),
+  replicas: optional(integer()),
+  slots: optional(integer({ description: 'Served, of 16384.' })),
+  server: optional(text({ maxLength: 63, description: 'What runs, as the nodes say: valkey 9.1.2.' })),
+  members: optional(list(object(memberFields), { maxItems: MOST_MEMBERS, key: 'pod' })),
+  conditions: optional(list(condition, { maxItems: 64, key: 'type' })),
+  waitingFor: optional(list(waiting, { maxItems: 16 })),
+  progress: optional(text({ maxLength: 512 })),
+  proposal: optional(
+    object({
+      kind: text(word),
+      digest: text({ maxLength: 128, description: 'Annotate the cluster with redis.reeve.dev/approve: DIGEST.' }),
+      steps: list(text({ maxLength: 512 }), { maxItems: 32 }),
+    }),
+  ),
+  currentOperation: optional(
+    object({ ...operation, goal: anything({ description: 'What must be true at its end. Each turn plans anew.' }) }),
+  ),
+  operations: optional(
+    list(
+      object({
+        ...operation,
+        endedAt: text({ format: 'date-time' }),
+        outcome: oneOf(['done', 'failed', 'refused', 'cancelled']),
+        message: optional(text({ maxLength: 2_048 })),
+      }),
+      { maxItems: 10, description: 'The last ones, newest first.' },
+    ),
+  ),
+});
+
+export const redisClusterKind = kind({
+  group: GROUP,
+  version: VERSION,
+  kind: 'RedisCluster',
+  plural: 'redisclusters',
+  shortNames: ['rdc'],
+  namespaced: true,
+  description: 'A Redis or Valkey cluster.',
+  spec,
+  status,
+  columns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Primaries', type: 'integer', jsonPath: '.status.primaries' },
+    { name: 'Replicas', type: 'integer', jsonPath: '.status.replicas' },
+    { name: 'Slots', type: 'integer', jsonPath: '.status.slots' },
+    { name: 'Operation', type: 'string', jsonPath: '.status.currentOperation.kind' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+export type RedisCluster = KindObject<typeof redisClusterKind>;
+export type RedisClusterSpec = RedisCluster['spec'];
+export type RedisClusterStatus = NonNullable<RedisCluster['status']>;
+export type MemberStatus = NonNullable<RedisClusterStatus['members']>[number];
+export type CurrentOperation = NonNullable<RedisClusterStatus['currentOperation']>;
+export type PastOperation = NonNullable<RedisClusterStatus['operations']>[number];
+
+/** A person's word for one plan: its digest. */
+export const APPROVE = `${GROUP}/approve`;
+/** On everything that belongs to a cluster: its name. */
+export const CLUSTER_LABEL = `${GROUP}/cluster`;

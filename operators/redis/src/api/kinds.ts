@@ -1,0 +1,69 @@
+/** The kinds of Kubernetes that a cluster is made of, as far as they are written or read here. */
+import { type KubeObject, resource } from '@reeve/kube';
+import { redisClusterKind, type RedisCluster } from './cluster.ts';
+import { redisTaskKind, type RedisTask } from './task.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Manifest = Readonly<Record<string, unknown>>;
+
+export interface StatefulSet extends KubeObject {
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly serviceName: string;
+    readonly selector: { readonly matchLabels: Labels };
+    readonly template: Manifest;
+    readonly podManagementPolicy?: 'Parallel' | 'OrderedReady';
+    readonly updateStrategy?: { readonly type: 'OnDelete' | 'RollingUpdate' };
+    readonly volumeClaimTemplates?: readonly Manifest[];
+    readonly persistentVolumeClaimRetentionPolicy?: { readonly whenDeleted: string; readonly whenScaled: string };
+  };
+  readonly status?: { readonly updateRevision?: string; readonly observedGeneration?: number };
+}
+
+export interface Service extends KubeObject {
+  readonly spec?: Manifest;
+}
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Labels;
+}
+
+export interface Secret extends KubeObject {
+  readonly type?: string;
+  /** In base 64. */
+  readonly data?: Labels;
+}
+
+export interface Pod extends KubeObject {
+  readonly spec?: { readonly nodeName?: string };
+  readonly status?: {
+    readonly podIP?: string;
+    readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+}
+
+/** A worker node. */
+export interface WorkerNode extends KubeObject {
+  readonly spec?: { readonly unschedulable?: boolean };
+}
+
+const core = { group: '', version: 'v1', namespaced: true } as const;
+
+export const statefulSets = resource<StatefulSet>({
+  group: 'apps',
+  version: 'v1',
+  plural: 'statefulsets',
+  kind: 'StatefulSet',
+  namespaced: true,
+});
+export const services = resource<Service>({ ...core, plural: 'services', kind: 'Service' });
+export const configMaps = resource<ConfigMap>({ ...core, plural: 'configmaps', kind: 'ConfigMap' });
+export const secrets = resource<Secret>({ ...core, plural: 'secrets', kind: 'Secret' });
+export const pods = resource<Pod>({ ...core, plural: 'pods', kind: 'Pod' });
+export const workerNodes = resource<WorkerNode>({ ...core, namespaced: false, plural: 'nodes', kind: 'Node' });
+export type RedisClusterObject = RedisCluster & KubeObject;
+export type RedisTaskObject = RedisTask & KubeObject;
+
+export const redisClusters = resource<RedisClusterObject>(redisClusterKind);
+export const redisTasks = resource<RedisTaskObject>(redisTaskKind);

@@ -1,0 +1,80 @@
+/** `RedisTask`: one thing to be done to a cluster, once. Deleting it cancels it. */
+import { type KindObject, kind, schema } from '@reeve/runtime';
+import { GROUP, VERSION } from './cluster.ts';
+
+const { bool, integer, list, map, object, oneOf, optional, text } = schema;
+
+const name = { minLength: 1, maxLength: 253 };
+/** A pod of the cluster, or the id of a node. */
+const member = text({ ...name, description: 'A pod of the cluster, or the id of a node.' });
+
+const spec = object(
+  {
+    cluster: text({ ...name, description: 'A RedisCluster of this namespace.' }),
+    check: optional(object({ strayKeys: optional(bool({ description: 'Look at every key.' })) })),
+    fix: optional(
+      object({
+        takeover: optional(bool({ description: 'The majority is lost for good: replicas may take over without a vote.' })),
+        allowUnreachable: optional(bool({ description: 'Give up primaries that cannot be read, with their keys.' })),
+      }),
+    ),
+    reshard: optional(
+      object({
+        slots: integer({ minimum: 1, maximum: 16_384 }),
+        to: member,
+        from: optional(list(member, { maxItems: 500, description: 'Default: all other primaries.' })),
+      }),
+    ),
+    rebalance: optional(
+      object({
+        by: optional(oneOf(['slots', 'keys', 'bytes', 'load'])),
+        threshold: optional(integer({ minimum: 0, maximum: 100 })),
+        weights: optional(map(integer({ minimum: 0, maximum: 1_000 }), { maxProperties: 500 })),
+      }),
+    ),
+    failover: optional(object({ to: member, force: optional(bool()) })),
+  },
+  {
+    rules: [
+      {
+        rule: '[has(self.check), has(self.fix), has(self.reshard), has(self.rebalance), has(self.failover)].filter(x, x).size() == 1',
+        message: 'a task is exactly one of check, fix, reshard, rebalance, failover',
+      },
+      { rule: 'self == oldSelf', message: 'a task is not changed: delete it and make another' },
+    ],
+  },
+);
+
+const status = object({
+  phase: optional(oneOf(['Waiting', 'Running', 'Succeeded', 'Failed'])),
+  operation: optional(text({ maxLength: 320 })),
+  startedAt: optional(text({ format: 'date-time' })),
+  endedAt: optional(text({ format: 'date-time' })),
+  code: optional(text({ maxLength: 63 })),
+  message: optional(text({ maxLength: 2_048 })),
+  findings: optional(
+    list(object({ code: text({ maxLength: 63 }), severity: text({ maxLength: 16 }), message: text({ maxLength: 1_024 }) }), {
+      maxItems: 64,
+    }),
+  ),
+});
+
+export const redisTaskKind = kind({
+  group: GROUP,
+  version: VERSION,
+  kind: 'RedisTask',
+  plural: 'redistasks',
+  namespaced: true,
+  description: 'One thing to be done to a RedisCluster.',
+  spec,
+  status,
+  columns: [
+    { name: 'Cluster', type: 'string', jsonPath: '.spec.cluster' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message' },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+});
+
+export type RedisTask = KindObject<typeof redisTaskKind>;
+export type RedisTaskStatus = NonNullable<RedisTask['status']>;

@@ -1,0 +1,155 @@
+/**
+ * The operator of RedisClusters. A turn: declare its objects, look at every server, check, go on with the operation that runs or begin
+ * the next, write the status. It rests on nothing but the resource, the caches and this turn's own look at the servers.
+ */
+import { type DeepReadonly, finished, localExecutor, type Ports, requeueAfter, type Verdict } from '@reeve/runtime';
+import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import { CLUSTER_LABEL } from '../api/cluster.ts';
+import {
+  configMaps,
+  type Pod,
+  pods,
+  type RedisClusterObject,
+  redisClusters,
+  type RedisTaskObject,
+  redisTasks,
+  secrets,
+  services,
+  statefulSets,
+  type WorkerNode,
+  workerNodes,
+} from '../api/kinds.ts';
+import type { RedisPort } from '../api/port.ts';
+import type { ConnectOptions } from '../client/client.ts';
+import { redisContext } from '../commands/context.ts';
+import { redisHandlers } from '../commands/handlers.ts';
+import { Settling } from './choose.ts';
+import { ClusterTurn } from './cluster-turn.ts';
+import type { Environment } from './environment.ts';
+import { OperationRuns } from './operation-runs.ts';
+
+export interface RedisOperatorPorts extends Ports {
+  /** A password that nobody can guess. */
+  newPassword(): string;
+  connect(options: ConnectOptions): RedisPort;
+}
+
+export interface RedisOperatorOptions {
+  /** How often a cluster is looked at when nothing is to be done. Default 10 s; 30 s is the longest that makes sense. */
+  readonly lookEveryMs?: number;
+}
+
+/** What this process keeps of a cluster between turns. Losing it loses nothing. */
+interface Kept {
+  readonly redis: RedisPort;
+  readonly password: string;
+  readonly environment: Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
+}
+
+const BY_CLUSTER = 'redis-cluster';
+const LOOK_EVERY_MS = 10_000;
+export const FINALIZER = 'redis.reeve.dev/cluster';
+
+export class RedisClusterController extends Controller<RedisClusterObject> {
+  readonly #ports: RedisOperatorPorts;
+  readonly #lookEveryMs: number;
+  readonly #kept = new Map<string, Kept>();
+  readonly #settling = new Map<string, Settling>();
+  #runs: OperationRuns = new OperationRuns(() => undefined);
+  #pods: Reflection<Pod> | undefined;
+  #tasks: Reflection<RedisTaskObject> | undefined;
+  #workerNodes: Reflection<WorkerNode> | undefined;
+
+  constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS }: RedisOperatorOptions = {}) {
+    super({ name: 'redis' });
+    this.#ports = ports;
+    this.#lookEveryMs = lookEveryMs;
+  }
+
+  override setUp(parts: Parts): void {
+    const queue = parts.queue('clusters');
+    const labelled = { labelSelector: CLUSTER_LABEL };
+    const own = parts.reflect(redisClusters, { route: () => queue });
+    parts.own(statefulSets, own, labelled);
+    parts.own(services, own, labelled);
+    parts.own(configMaps, own, labelled);
+    parts.own(secrets, own, labelled);
+    const clusterOf = ({ metadata }: DeepReadonly<Pod>) => `${metadata?.namespace ?? ''}/${metadata?.labels?.[CLUSTER_LABEL] ?? ''}`;
+    this.#pods = parts.wake(pods, own, (pod) => [clusterOf(pod)], {
+      ...labelled,
+      indexes: { [BY_CLUSTER]: (pod) => [clusterOf(pod)] },
+    });
+    const askedOf = ({ metadata, spec }: DeepReadonly<RedisTaskObject>) => `${metadata.namespace ?? ''}/${spec.cluster}`;
+    this.#tasks = parts.wake(redisTasks, own, (task) => [askedOf(task)], {
+      indexes: { [BY_CLUSTER]: (task) => [askedOf(task)] },
+    });
+    this.#workerNodes = parts.reflect(workerNodes);
+    parts.duringTerm(({ queues }) => {
+      this.#runs = new OperationRuns((key) => queues[queue]?.add(key));
+      return this.#runs;
+    });
+    parts.work({
+      of: own,
+      queues: [queue],
+      concurrency: 4,
+      reconcile: (work) => this.#turn(work),
+      finalizer: { name: FINALIZER, finalize: (work) => this.#finalize(work) },
+      gone: async ({ key }) => this.#forget(key),
+    });
+  }
+
+  async #turn(work: Reconcile<RedisClusterObject>): Promise<Verdict> {
+    const { key } = work;
+    const settling = this.#settling.get(key) ?? new Settling();
+    this.#settling.set(key, settling);
+    const turn = new ClusterTurn({
+      work,
+      runs: this.#runs,
+      settling,
+      pods: this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [],
+      tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
+      workerNode: (name) => this.#workerNodes?.cache.get(name),
+      newPassword: () => this.#ports.newPassword(),
+      environment: (options) => this.#environment(key, options),
+      lookEveryMs: this.#lookEveryMs,
+    });
+    return turn.run();
+  }
+
+  /** One connection for each cluster, made anew when its password changed. */
+  #environment(key: string, options: ConnectOptions): Kept['environment'] {
+    const password = options.password ?? '';
+    const before = this.#kept.get(key);
+    if (before?.password === password) return before.environment;
+    // What still runs on the old one fails, and is gone on with.
+    void before?.redis.close();
+    const redis = this.#ports.connect(options);
+    const executor = localExecutor(redisHandlers, redisContext(redis, this.#ports));
+    const kept: Kept = { redis, password, environment: { redis, ports: this.#ports, executor } };
+    this.#kept.set(key, kept);
+    return kept.environment;
+  }
+
+  /** What is deleted must not be worked on. Its objects go with it; volumes stay, unless a person said otherwise before. */
+  async #finalize(work: Reconcile<RedisClusterObject>): Promise<Verdict> {
+    const { object, key } = work;
+    await this.#runs.stop(key, 'deleted');
+    const { storage, deletionPolicy = 'Retain' } = object.spec;
+    if (deletionPolicy === 'Retain' && !storage && object.status?.configured) {
+      work.events.warning(
+        'DataWouldBeLost',
+        'This cluster has no volumes: its data goes with its pods. Set deletionPolicy: Delete if that is meant.',
+        'Finalize',
+      );
+      return requeueAfter(this.#lookEveryMs);
+    }
+    this.#forget(key);
+    return finished;
+  }
+
+  #forget(key: string): void {
+    void this.#kept.get(key)?.redis.close();
+    this.#kept.delete(key);
+    this.#settling.delete(key);
+  }
+}

@@ -1,0 +1,47 @@
+/** Brings a cluster's objects in Kubernetes to what they should be. Applies only; nothing is deleted here. */
+import { digest, type DeepReadonly, type Waiting } from '@reeve/runtime';
+import type { Reconcile } from '@reeve/runtime/manager';
+import { configMaps, secrets, services, statefulSets, type Secret, type StatefulSet } from '../api/kinds.ts';
+import type { RedisClusterObject } from '../api/kinds.ts';
+import { configMapOf, namesOf, serverConfig, servicesOf, statefulSetOf } from '../plan/children.ts';
+import type { Desired } from '../plan/desired.ts';
+import { type NewUser, secretOf, textOf } from './credentials.ts';
+
+type Work = Reconcile<RedisClusterObject>;
+
+/** The Secret with the passwords. Users whose own secret is not there yet are left out, and waited for. */
+export async function declareAuth(
+  work: Work,
+  newPassword: () => string,
+): Promise<{ readonly secret: DeepReadonly<Secret>; readonly waitingFor: readonly Waiting[] }> {
+  const { object, api, signal } = work;
+  const { name, namespace = '' } = object.metadata;
+  const own = api.resource(secrets, namespace);
+  const secretName = namesOf(name).secret;
+  // Asked live if the cache does not have it: new passwords for servers that run with the old ones would lock everybody out.
+  const cached = work.read(secrets, `${namespace}/${secretName}`);
+  const present = cached ?? (await own.find(secretName, { signal }));
+  const users: NewUser[] = [];
+  const waitingFor: Waiting[] = [];
+  for (const user of object.spec.auth?.users ?? []) {
+    const { passwordSecret: from } = user;
+    const password = textOf(await own.find(from.name, { signal }), from.key);
+    if (password !== undefined && password !== '') users.push({ ...user, password });
+    else {
+      const message = `user ${user.name}: there is no key ${from.key} in secret ${from.name}`;
+      waitingFor.push({ reason: 'UserSecret', message, subjects: [from.name] });
+    }
+  }
+  return { secret: await work.apply(secrets, secretOf(name, present, users, newPassword)), waitingFor };
+}
+
+export async function declareServices(work: Work, desired: Desired): Promise<void> {
+  const { name } = work.object.metadata;
+  await work.apply(configMaps, configMapOf(name, desired));
+  for (const service of servicesOf(name)) await work.apply(services, service);
+}
+
+export function declareSet(work: Work, desired: Desired, replicas: number): Promise<DeepReadonly<StatefulSet>> {
+  const configDigest = digest(serverConfig(desired));
+  return work.apply(statefulSets, statefulSetOf(work.object.metadata.name, desired, { replicas, configDigest }));
+}

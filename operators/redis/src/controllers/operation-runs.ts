@@ -1,0 +1,119 @@
+/**
+ * The operations that run in this process, one per cluster at most. What must be remembered is in the cluster's status: its goal. Killed at
+ * any line, the next process goes on from there; so this forgets everything at its end, and waits for nothing but its own work.
+ */
+import { asReeveError, Cancelled, type Refusal, type Waiting } from '@reeve/runtime';
+import type { Environment, RunEvent } from './environment.ts';
+import { operationOfKind } from './operations.ts';
+import type { LoopEnd } from './pursue.ts';
+import { resumeOperation } from './run.ts';
+
+export type RunEnd =
+  | { readonly outcome: 'done' }
+  | { readonly outcome: 'refused'; readonly refused: readonly Refusal[] }
+  | { readonly outcome: 'failed'; readonly code: string; readonly message: string };
+
+interface Running {
+  readonly id: string;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  end?: RunEnd;
+  waitingFor: readonly Waiting[];
+  progress: string | undefined;
+}
+
+export interface RunningView {
+  readonly id: string;
+  readonly end?: RunEnd;
+  readonly waitingFor: readonly Waiting[];
+  readonly progress?: string;
+}
+
+export class OperationRuns implements AsyncDisposable {
+  readonly #wake: (key: string) => void;
+  readonly #running = new Map<string, Running>();
+
+  constructor(wake: (key: string) => void) {
+    this.#wake = wake;
+  }
+
+  of(key: string): RunningView | undefined {
+    const running = this.#running.get(key);
+    if (!running) return undefined;
+    const { id, end, waitingFor, progress } = running;
+    return { id, waitingFor, ...(end && { end }), ...(progress !== undefined && { progress }) };
+  }
+
+  /** Begins, or goes on with, an operation whose goal is written down. Wakes the key when it has ended. */
+  start(key: string, operation: { readonly id: string; readonly kind: string; readonly goal: unknown }, given: Omit<Environment, 'signal' | 'report'>): void {
+    if (this.#running.has(key)) return;
+    const stop = new AbortController();
+    const running: Running = { id: operation.id, stop, waitingFor: [], progress: undefined, ended: Promise.resolve() };
+    this.#running.set(key, running);
+    const report = (event: RunEvent) => note(running, event);
+    const ended = this.#run(operation, { ...given, signal: stop.signal, report }).then((end) => {
+      if (end) running.end = end;
+      else this.#running.delete(key);
+      this.#wake(key);
+    });
+    Object.assign(running, { ended });
+  }
+
+  /** The end is written down. */
+  forget(key: string): void {
+    this.#running.delete(key);
+  }
+
+  /** Stops what runs, between two commands, and waits for it. What is written down of it stays. */
+  async stop(key: string, reason: 'deleted' | 'superseded'): Promise<void> {
+    const running = this.#running.get(key);
+    running?.stop.abort(new Cancelled(reason, key));
+    await running?.ended;
+    this.#running.delete(key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [...this.#running.values()];
+    for (const [key, { stop }] of this.#running) stop.abort(new Cancelled('shutdown', key));
+    await Promise.all(all.map(({ ended }) => ended));
+    this.#running.clear();
+  }
+
+  /** Undefined: it was stopped, and is to be gone on with. */
+  async #run(operation: { readonly kind: string; readonly goal: unknown }, environment: Environment): Promise<RunEnd | undefined> {
+    const known = operationOfKind(operation.kind);
+    if (!known) {
+      const message = `operation ${operation.kind} is not known here: another version of Reeve began it`;
+      return { outcome: 'failed', code: 'OPERATION_UNKNOWN', message };
+    }
+    try {
+      return endOf(await resumeOperation(known, operation.goal, environment, undefined));
+    } catch (error) {
+      if (environment.signal.aborted) return undefined;
+      const { code, message } = asReeveError(error);
+      return { outcome: 'failed', code, message };
+    }
+  }
+}
+
+function endOf(end: LoopEnd): RunEnd | undefined {
+  switch (end.status) {
+    case 'reached':
+      return { outcome: 'done' };
+    case 'refused':
+      return { outcome: 'refused', refused: end.refused };
+    case 'stopped':
+      return { outcome: 'failed', code: end.code, message: end.message };
+    case 'interrupted':
+      return undefined;
+  }
+}
+
+function note(running: Running, event: RunEvent): void {
+  if (event.event === 'waiting') running.waitingFor = event.waitingFor;
+  else if (event.event === 'progress') running.progress = `${event.done} of ${event.total} ${event.unit}`;
+  else if (event.event === 'started') {
+    running.waitingFor = [];
+    running.progress = event.command.why;
+  }
+}

@@ -1,0 +1,63 @@
+/** The tasks of a cluster: which comes next, and what is written to them. Only the cluster's own worker does, so that they exclude each other. */
+import { type DeepReadonly, timestamp } from '@reeve/runtime';
+import type { Reconcile } from '@reeve/runtime/manager';
+import type { CurrentOperation } from '../api/cluster.ts';
+import type { Finding } from '../api/findings.ts';
+import { type RedisClusterObject, type RedisTaskObject, redisTasks } from '../api/kinds.ts';
+import type { RedisTaskStatus } from '../api/task.ts';
+import type { RunEnd } from './operation-runs.ts';
+
+type Task = DeepReadonly<RedisTaskObject>;
+type Work = Pick<Reconcile<RedisClusterObject>, 'api' | 'signal' | 'now'>;
+
+const MOST_FINDINGS = 64;
+const MOST_TEXT = 1_000;
+
+/** First in, first out; those that have ended or are going are none. */
+export function openTasks(tasks: readonly Task[]): readonly Task[] {
+  const isOpen = ({ metadata, status }: Task) =>
+    !metadata.deletionTimestamp && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+  const key = ({ metadata }: Task) => `${metadata.creationTimestamp ?? '9'} ${metadata.uid ?? ''}`;
+  return tasks.filter(isOpen).sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+export function triggerOf(task: Task): CurrentOperation['trigger'] {
+  return { kind: 'RedisTask', name: task.metadata.name, uid: task.metadata.uid ?? '' };
+}
+
+export async function writeTask(work: Work, task: Task, status: RedisTaskStatus): Promise<void> {
+  const { name, namespace, resourceVersion } = task.metadata;
+  const metadata = { name, ...(namespace !== undefined && { namespace }), ...(resourceVersion !== undefined && { resourceVersion }) };
+  await work.api.resource(redisTasks, namespace).apply({ metadata, status } as never, {
+    subresource: 'status',
+    fieldManager: 'redis',
+    force: true,
+    signal: work.signal,
+  });
+}
+
+export function startedStatus(now: number, operation: string): RedisTaskStatus {
+  return { phase: 'Running', operation, startedAt: timestamp(now) };
+}
+
+export function endedStatus(before: RedisTaskStatus | undefined, end: RunEnd, now: number): RedisTaskStatus {
+  const rest = { ...before, endedAt: timestamp(now) };
+  if (end.outcome === 'done') return { ...rest, phase: 'Succeeded' };
+  if (end.outcome === 'refused') return { ...rest, ...refusedStatus(end.refused, now) };
+  return { ...rest, phase: 'Failed', code: end.code, message: end.message.slice(0, MOST_TEXT) };
+}
+
+export function refusedStatus(refused: readonly { readonly code: string; readonly message: string }[], now: number): RedisTaskStatus {
+  const message = refused.map((one) => one.message).join('; ');
+  return { phase: 'Failed', endedAt: timestamp(now), code: refused[0]?.code ?? 'REFUSED', message: message.slice(0, MOST_TEXT) };
+}
+
+export function checkedStatus(findings: readonly Finding[], isClean: boolean, now: number): RedisTaskStatus {
+  return {
+    phase: 'Succeeded',
+    startedAt: timestamp(now),
+    endedAt: timestamp(now),
+    message: isClean ? 'the check is clean' : `${findings.length} findings`,
+    findings: findings.slice(0, MOST_FINDINGS).map(({ code, severity, message }) => ({ code, severity, message: message.slice(0, MOST_TEXT) })),
+  };
+}

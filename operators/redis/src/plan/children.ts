@@ -1,0 +1,189 @@
+/**
+ * What a cluster is made of in Kubernetes, as manifests: one StatefulSet for all its nodes, because roles change and pods do not. Pods are
+ * never replaced by the StatefulSet itself (`OnDelete`): only the operator knows which one may go. Pure.
+ */
+import { CLUSTER_LABEL } from '../api/cluster.ts';
+import type { ConfigMap, Service, StatefulSet } from '../api/kinds.ts';
+import type { Desired } from './desired.ts';
+
+export const CLIENT_PORT = 6379;
+/** Where servers tell each other things. */
+export const BUS_PORT = 16_379;
+/** All mounts lie below one folder that exists nowhere: where there are no containers, that makes them cheap. */
+const ROOT = '/srv/reeve';
+/** Which label of a worker node says what is meant by a key of `spreadBy`. Others are labels themselves. */
+const TOPOLOGY: Readonly<Record<string, string>> = {
+  zone: 'topology.kubernetes.io/zone',
+  host: 'kubernetes.io/hostname',
+};
+
+type Named<T> = T & { readonly metadata: { readonly name: string } };
+
+export interface ChildNames {
+  readonly statefulSet: string;
+  readonly nodes: string;
+  readonly clients: string;
+  readonly config: string;
+  readonly secret: string;
+}
+
+export function namesOf(cluster: string): ChildNames {
+  return {
+    statefulSet: cluster,
+    nodes: `${cluster}-nodes`,
+    clients: cluster,
+    config: `${cluster}-config`,
+    secret: `${cluster}-auth`,
+  };
+}
+
+export function labelsOf(cluster: string): Readonly<Record<string, string>> {
+  return {
+    'app.kubernetes.io/name': 'redis-cluster',
+    'app.kubernetes.io/instance': cluster,
+    'app.kubernetes.io/managed-by': 'reeve',
+    [CLUSTER_LABEL]: cluster,
+  };
+}
+
+export function topologyKey(key: string): string {
+  return TOPOLOGY[key] ?? key;
+}
+
+/** The configuration file: what the operator needs cannot be set otherwise, everything else can. */
+export function serverConfig({ config }: Pick<Desired, 'config'>): string {
+  const lines = {
+    'cluster-node-timeout': '5000',
+    appendonly: 'yes',
+    'protected-mode': 'no',
+    ...config,
+    'cluster-enabled': 'yes',
+    'cluster-config-file': 'nodes.conf',
+    // Replicas are placed by the operator; a server that wanders off by itself takes zones out of balance.
+    'cluster-allow-replica-migration': 'no',
+  };
+  return Object.entries(lines)
+    .map(([directive, value]) => `${directive} ${value === '' ? '""' : value}\n`)
+    .join('');
+}
+
+export function configMapOf(cluster: string, desired: Desired): Named<ConfigMap> {
+  const metadata = { name: namesOf(cluster).config, labels: labelsOf(cluster) };
+  return { metadata, data: { 'server.conf': serverConfig(desired) } };
+}
+
+/** One for the nodes, by name and also before they are ready; one for clients. */
+export function servicesOf(cluster: string): readonly Named<Service>[] {
+  const names = namesOf(cluster);
+  const selector = { [CLUSTER_LABEL]: cluster };
+  const client = { name: 'client', port: CLIENT_PORT, targetPort: CLIENT_PORT };
+  return [
+    {
+      metadata: { name: names.nodes, labels: labelsOf(cluster) },
+      spec: {
+        clusterIP: 'None',
+        publishNotReadyAddresses: true,
+        selector,
+        ports: [client, { name: 'bus', port: BUS_PORT, targetPort: BUS_PORT }],
+      },
+    },
+    { metadata: { name: names.clients, labels: labelsOf(cluster) }, spec: { selector, ports: [client] } },
+  ];
+}
+
+export interface SetOptions {
+  readonly replicas: number;
+  /** Of what servers read at their start only: another one makes pods outdated. */
+  readonly configDigest: string;
+}
+
+export function statefulSetOf(cluster: string, desired: Desired, options: SetOptions): Named<StatefulSet> {
+  const names = namesOf(cluster);
+  const labels = labelsOf(cluster);
+  const { storage, deletionPolicy } = desired;
+  return {
+    metadata: { name: names.statefulSet, labels },
+    spec: {
+      replicas: options.replicas,
+      serviceName: names.nodes,
+      selector: { matchLabels: { [CLUSTER_LABEL]: cluster } },
+      podManagementPolicy: 'Parallel',
+      updateStrategy: { type: 'OnDelete' },
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: deletionPolicy, whenScaled: 'Retain' },
+      template: {
+        metadata: {
+          labels,
+          annotations: { 'redis.reeve.dev/config': options.configDigest, 'reeve.dev/relocatable': 'true' },
+        },
+        spec: podSpec(cluster, desired),
+      },
+      ...(storage && {
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'data', labels: { [CLUSTER_LABEL]: cluster } },
+            spec: {
+              accessModes: ['ReadWriteOnce'],
+              resources: { requests: { storage: storage.size } },
+              ...(storage.storageClassName !== undefined && { storageClassName: storage.storageClassName }),
+            },
+          },
+        ],
+      }),
+    },
+  };
+}
+
+function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unknown>> {
+  const names = namesOf(cluster);
+  const { placement, spreadBy, resources } = desired;
+  return {
+    terminationGracePeriodSeconds: 30,
+    automountServiceAccountToken: false,
+    topologySpreadConstraints: spreadBy.map((key) => ({
+      topologyKey: topologyKey(key),
+      maxSkew: 1,
+      whenUnsatisfiable: placement?.required ? 'DoNotSchedule' : 'ScheduleAnyway',
+      labelSelector: { matchLabels: { [CLUSTER_LABEL]: cluster } },
+    })),
+    ...(placement?.nodeSelector && { nodeSelector: placement.nodeSelector }),
+    ...(placement?.tolerations && { tolerations: placement.tolerations }),
+    containers: [
+      {
+        name: 'server',
+        image: desired.image,
+        // No command: the image's own entrypoint starts the server, and on a machine without containers tells it its address.
+        args: [
+          `${ROOT}/config/server.conf`,
+          '--include',
+          `${ROOT}/auth/auth.conf`,
+          '--aclfile',
+          `${ROOT}/auth/users.acl`,
+          '--dir',
+          `${ROOT}/data`,
+          '--port',
+          String(CLIENT_PORT),
+          '--cluster-announce-ip',
+          '$(POD_IP)',
+        ],
+        env: [{ name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }],
+        ports: [
+          { name: 'client', containerPort: CLIENT_PORT },
+          { name: 'bus', containerPort: BUS_PORT },
+        ],
+        ...(resources && { resources }),
+        // Whether it can be talked to; never whether it is to be killed: a server that loads a big file is slow, not dead.
+        readinessProbe: { tcpSocket: { port: CLIENT_PORT }, periodSeconds: 5, failureThreshold: 2 },
+        volumeMounts: [
+          { name: 'data', mountPath: `${ROOT}/data` },
+          { name: 'config', mountPath: `${ROOT}/config`, readOnly: true },
+          { name: 'auth', mountPath: `${ROOT}/auth`, readOnly: true },
+        ],
+      },
+    ],
+    volumes: [
+      { name: 'config', configMap: { name: names.config } },
+      { name: 'auth', secret: { secretName: names.secret, defaultMode: 0o400 } },
+      ...(desired.storage ? [] : [{ name: 'data', emptyDir: {} }]),
+    ],
+  };
+}

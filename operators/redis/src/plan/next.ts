@@ -1,0 +1,191 @@
+/**
+ * What a cluster needs next, most urgent first. Pure: the resource, the pods, one observation. Each candidate is proposed to its operation,
+ * whose own gates decide whether it may be done; the first that may is taken. So this may be liberal where an operation is strict.
+ */
+import type { FindingCode, Finding } from '../api/findings.ts';
+import { countSlots } from '../api/slots.ts';
+import type { ClusterView, NodeId, NodeView } from '../api/view.ts';
+import type { Waiting } from '@reeve/runtime';
+import type { AddNodeRequest } from './add-node.ts';
+import type { CreateRequest } from './create.ts';
+import type { DeleteNodeRequest } from './delete-node.ts';
+import type { Desired } from './desired.ts';
+import { isFailed, mainCluster } from './moves-view.ts';
+import { endpointOf, type PodMember } from './pods.ts';
+import { sizeProblems } from './next-size.ts';
+import { isReported, likelySlots, loners, members, nodeName, primaries } from './topology.ts';
+
+/** Something to be done by an operation. */
+export interface OperationWish {
+  readonly what: 'operation';
+  readonly kind: string;
+  readonly request: unknown;
+  readonly why: string;
+  /** How long this must have been so before it is acted on: gossip takes its time, and restarts come back. */
+  readonly settleMs: number;
+  /** Only with the digest of its plan from a person. */
+  readonly needsApproval: boolean;
+}
+
+/** A pod to be made anew from what is asked for now. */
+export interface RestartWish {
+  readonly what: 'restart';
+  readonly pod: PodMember;
+  readonly why: string;
+  readonly settleMs: number;
+}
+
+export type Wish = OperationWish | RestartWish;
+
+export interface NextFacts {
+  readonly desired: Desired;
+  readonly members: readonly PodMember[];
+  readonly view: ClusterView;
+  readonly findings: readonly Finding[];
+  /** The cluster was created once: it is never created again by itself. */
+  readonly configured: boolean;
+}
+
+export interface Next {
+  readonly wishes: readonly Wish[];
+  readonly waitingFor: readonly Waiting[];
+}
+
+const GOSSIP_MS = 3_000;
+/** As long as a restart may take before somebody's absence is acted on. */
+const ABSENCE_MS = 20_000;
+
+const FIXABLE: readonly FindingCode[] = [
+  'SLOT_OPEN',
+  'SLOT_UNCOVERED',
+  'SLOT_MULTIPLE_OWNERS',
+  'KEYS_OUTSIDE_SLOT',
+  'VIEWS_DIFFER',
+  'ROLES_DIFFER',
+  'MEMBERSHIP_DIFFERS',
+  'EPOCH_COLLISION',
+  'ADDRESS_CHANGED',
+  'REPLICA_LINK_DOWN',
+];
+
+export function nextSteps(facts: NextFacts): Next {
+  const { desired, view } = facts;
+  const absent = facts.members.filter(({ node }) => !node);
+  const waitingFor = missing(facts, absent);
+  const { cluster, apart } = mainCluster(view);
+  const isAnywhere = loners(view).length < members(view).length;
+  if (!isAnywhere) return creation(facts, waitingFor);
+  if (apart.length > 0) {
+    const message = `${apart.length + 1} groups of nodes do not know each other: joining clusters that own slots loses data, so a person must say which one this is`;
+    return { wishes: [], waitingFor: [{ reason: 'SplitCluster', message, subjects: apart.flat().slice(0, 16) }] };
+  }
+  const strangers = newcomers(facts);
+  return {
+    wishes: [
+      ...fixes(facts, absent.length > 0),
+      ...lost(facts, cluster, absent.length),
+      ...strangers,
+      ...sizeProblems(facts, cluster, strangers.length > 0),
+    ],
+    waitingFor: desired.fix === 'off' && needsFix(facts.findings) ? [...waitingFor, fixIsOff] : waitingFor,
+  };
+}
+
+const fixIsOff: Waiting = {
+  reason: 'FixIsOff',
+  message: 'the cluster is damaged, and spec.fix is off: set it to automatic or approve, or run `reeve redis fix`',
+  subjects: [],
+};
+
+function missing({ desired, members: pods }: NextFacts, absent: readonly PodMember[]): readonly Waiting[] {
+  const waiting: Waiting[] = [];
+  if (pods.length < desired.size) {
+    const message = `${pods.length} of ${desired.size} pods are there`;
+    waiting.push({ reason: 'PodsMissing', message, subjects: [] });
+  }
+  if (absent.length > 0) {
+    const names = absent.map(({ name }) => name);
+    const message = `no server answers in ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+    waiting.push({ reason: 'ServersSilent', message, subjects: names.slice(0, 16) });
+  }
+  return waiting;
+}
+
+function creation({ desired, members: pods, configured }: NextFacts, waitingFor: readonly Waiting[]): Next {
+  const there = pods.filter(({ ordinal, node }) => ordinal < desired.size && node);
+  if (there.length < desired.size) return { wishes: [], waitingFor };
+  const endpoints = there.flatMap((pod) => endpointOf(pod) ?? []);
+  const request: CreateRequest = {
+    endpoints,
+    primaries: desired.primaries,
+    replicasPerPrimary: desired.replicasPerPrimary,
+    spreadBy: desired.spreadBy,
+  };
+  const why = configured
+    ? 'every node is new: the data of the cluster that was here is gone'
+    : `${there.length} empty servers wait to become one cluster`;
+  // What was a cluster once had data. That all of it is gone is not for a machine to pass over.
+  const needsApproval = configured || desired.creation === 'manual';
+  return {
+    wishes: [{ what: 'operation', kind: 'create', request, why, settleMs: GOSSIP_MS, needsApproval }],
+    waitingFor,
+  };
+}
+
+function needsFix(findings: readonly Finding[]): boolean {
+  return findings.some(({ code, severity }) => severity !== 'info' && FIXABLE.includes(code));
+}
+
+function fixes({ desired, findings }: NextFacts, someAbsent: boolean): readonly OperationWish[] {
+  if (desired.fix === 'off' || !needsFix(findings)) return [];
+  const first = findings.find(({ code, severity }) => severity !== 'info' && FIXABLE.includes(code));
+  return [
+    {
+      what: 'operation',
+      kind: 'fix',
+      request: { expected: { replicasPerPrimary: desired.replicasPerPrimary, spreadBy: desired.spreadBy } },
+      why: first?.message ?? 'the check is not clean',
+      settleMs: someAbsent ? ABSENCE_MS : GOSSIP_MS,
+      needsApproval: desired.fix === 'approve',
+    },
+  ];
+}
+
+/**
+ * Members that live nowhere any more: when a server answers in every pod, whoever did not answer has no pod to come back in. It is
+ * forgotten only if all call it failed and nothing is left of it; the operation sees to that.
+ */
+function lost({ desired }: NextFacts, cluster: ClusterView, silentPods: number): readonly OperationWish[] {
+  if (silentPods > 0) return [];
+  return members(cluster)
+    .filter((node) => !isReported(node) && isFailed(node))
+    .map((node) => forget(desired, node, `${nodeName(cluster, node.id)} is dead, and no pod is left in which it could come back`));
+}
+
+function forget(desired: Desired, node: NodeView, why: string): OperationWish {
+  const request: DeleteNodeRequest = {
+    id: node.id,
+    engine: desired.engine,
+    pace: desired.pace,
+    drain: false,
+    reset: false,
+    spreadBy: desired.spreadBy,
+  };
+  return { what: 'operation', kind: 'delete-node', request, why, settleMs: GOSSIP_MS, needsApproval: false };
+}
+
+/** Servers in pods of ours that belong to nobody: they become what is missing. */
+function newcomers({ desired, members: pods, view }: NextFacts): readonly OperationWish[] {
+  const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
+  const standing = primaries(view).filter(
+    (node) => !alone.has(node.id) && !(isFailed(node) && countSlots(likelySlots(node)) === 0),
+  );
+  const as = standing.length < desired.primaries ? 'primary' : 'replica';
+  return pods.flatMap((pod) => {
+    const endpoint = endpointOf(pod);
+    if (!pod.node || !endpoint || !alone.has(pod.node.id) || pod.ordinal >= desired.size || pod.isDeleting) return [];
+    const request: AddNodeRequest = { endpoint, as, spreadBy: desired.spreadBy };
+    const why = `${pod.name} is new and becomes a ${as}`;
+    return [{ what: 'operation', kind: 'add-node', request, why, settleMs: 0, needsApproval: false } as const];
+  });
+}

@@ -1,0 +1,43 @@
+/** The pods of a cluster, and which node lives in which: joined by the address at which a node was read in this very observation. Pure. */
+import type { ClusterView, Endpoint } from '../api/view.ts';
+import { CLIENT_PORT } from './children.ts';
+import { type ReportedNode, reported, sameEndpoint } from './topology.ts';
+
+export interface PodFacts {
+  readonly name: string;
+  readonly uid: string;
+  readonly ordinal: number;
+  readonly ip?: string;
+  readonly isReady: boolean;
+  readonly isDeleting: boolean;
+  /** Made from what is asked for now. */
+  readonly isCurrent: boolean;
+  /** Of its worker node: zone, host. */
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface PodMember extends PodFacts {
+  /** Who answered there, if anybody did. */
+  readonly node?: ReportedNode;
+}
+
+export function endpointOf({ ip }: Pick<PodFacts, 'ip'>): Endpoint | undefined {
+  return ip === undefined ? undefined : { host: ip, port: CLIENT_PORT };
+}
+
+/** `web-12` → 12. Undefined: not a name that a StatefulSet gives. */
+export function ordinalOf(set: string, pod: string): number | undefined {
+  const digits = pod.startsWith(`${set}-`) ? pod.slice(set.length + 1) : '';
+  return /^(0|[1-9][0-9]*)$/.test(digits) ? Number(digits) : undefined;
+}
+
+export function podMembers(pods: readonly PodFacts[], view: ClusterView): readonly PodMember[] {
+  const nodes = reported(view);
+  return [...pods]
+    .sort((a, b) => a.ordinal - b.ordinal)
+    .map((pod) => {
+      const endpoint = endpointOf(pod);
+      const node = endpoint && nodes.find((each) => sameEndpoint(each.endpoint, endpoint));
+      return node ? { ...pod, node } : pod;
+    });
+}

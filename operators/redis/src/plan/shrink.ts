@@ -1,0 +1,26 @@
+/** How many pods there are to be. More at once; fewer only when nobody lives in those that go. Pure. */
+import type { ClusterView, NodeId } from '../api/view.ts';
+import type { PodMember } from './pods.ts';
+import { keyCount, loners } from './topology.ts';
+
+/**
+ * A StatefulSet takes its last pods away. Each of them must have answered in this observation, and be a server that knows nobody, owns
+ * nothing and holds nothing: what could not be read may still be a member.
+ */
+export function safeReplicas(
+  wanted: number,
+  present: number | undefined,
+  members: readonly PodMember[],
+  view: ClusterView,
+): number {
+  if (present === undefined || wanted >= present) return wanted;
+  const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
+  const isEmpty = ({ node }: PodMember) => node !== undefined && alone.has(node.id) && keyCount(node) === 0;
+  let replicas = present;
+  while (replicas > wanted) {
+    const last = members.find(({ ordinal }) => ordinal === replicas - 1);
+    if (!last || !isEmpty(last)) break;
+    replicas--;
+  }
+  return replicas;
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { slotOfKey } from '@reeve/simulation/redis';
+import { parseSlots, SLOT_COUNT, countSlots } from '../../src/api/slots.ts';
+import { OperatorWorld } from './world.ts';
+
+
+const isRunning = (world: OperatorWorld, name = 'c') => () =>
+  world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
+
+/** Keys that each live in a slot of their own. */
+function write(world: OperatorWorld, count: number): readonly string[] {
+  const keys = Array.from({ length: count }, (_, index) => `key:${index}`);
+  for (const key of keys) {
+    const slot = slotOfKey(key);
+    const owner = world.servers.find((server) => server.isPrimary && server.ownerOf(slot) === server.self);
+    assert.ok(owner, `nobody owns slot ${slot}`);
+    world.model.execute(owner.endpoint, ['SET', key, key]);
+  }
+  return keys;
+}
+
+function assertHeld(world: OperatorWorld, keys: readonly string[]): void {
+  for (const key of keys) {
+    const slot = slotOfKey(key);
+    const owners = world.servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
+    assert.equal(owners.length, 1, `slot ${slot} has ${owners.length} owners`);
+    assert.equal(world.model.execute(owners[0]?.endpoint ?? '', ['GET', key]), key);
+  }
+}
+
+test('a declared cluster is created: every slot served, shards over zones, passwords in its secret', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const status = world.status('c');
+  assert.equal(status.primaries, 3);
+  assert.equal(status.replicas, 3);
+  assert.equal(status.slots, SLOT_COUNT);
+  assert.equal(status.configured, true);
+  assert.deepEqual(status.waitingFor, []);
+  const slots = (status.members ?? []).reduce((sum, { slots: text }) => sum + countSlots(parseSlots(text ?? '') ?? []), 0);
+  assert.equal(slots, SLOT_COUNT);
+  const zone = (pod: string) => Number(pod.split('-').at(-1)) % 3;
+  for (const { pod, of } of status.members ?? []) if (of !== undefined) assert.notEqual(zone(pod), zone(of), `${pod} of ${of}`);
+  assert.ok(world.secret('c-auth')?.password);
+  assert.deepEqual(status.operations?.map(({ kind, outcome }) => [kind, outcome]), [['create', 'done']]);
+  assert.ok((await world.reasons()).includes('OperationBegun'));
+});
+
+test('a pod that is lost without a volume is replaced: its node is forgotten, the new one becomes a replica', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const keys = write(world, 100);
+  const primary = world.status('c').members?.find(({ role }) => role === 'primary');
+  assert.ok(primary);
+  await world.deletePod(primary.pod);
+  await world.until('it is not well', () => world.status('c').phase !== 'Running');
+  await world.until('the cluster runs again', isRunning(world));
+  const status = world.status('c');
+  assert.equal(status.primaries, 3);
+  assert.equal(status.replicas, 3);
+  assert.ok(!status.members?.some(({ id }) => id === primary.id));
+  assertHeld(world, keys);
+});
+
+test('with volumes all pods may be lost at once, and come back elsewhere', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', isRunning(world));
+  const keys = write(world, 100);
+  const before = world.status('c').members?.map(({ pod, id }) => [pod, id]);
+  for (const [pod] of before ?? []) await world.deletePod(pod ?? '');
+  await world.until('it is not well', () => world.status('c').phase !== 'Running');
+  await world.until('the cluster runs again', isRunning(world));
+  assert.deepEqual(world.status('c').members?.map(({ pod, id }) => [pod, id]), before);
+  assertHeld(world, keys);
+});
+
+test('it grows and shrinks, keys and all', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const keys = write(world, 200);
+  await world.patch('c', { spec: { primaries: 5 } });
+  await world.until('it has grown', () => isRunning(world)() && world.status('c').primaries === 5, 900_000);
+  const shares = world.status('c').members?.flatMap(({ slots }) => (slots === undefined ? [] : [countSlots(parseSlots(slots) ?? [])]));
+  assert.equal(shares?.length, 5);
+  for (const share of shares ?? []) assert.ok(Math.abs(share - SLOT_COUNT / 5) < SLOT_COUNT / 50, `${share} slots`);
+  assert.equal(world.status('c').replicas, 5);
+  assertHeld(world, keys);
+  await world.patch('c', { spec: { primaries: 3 } });
+  await world.until('it has shrunk', () => isRunning(world)() && world.set('c')?.spec?.replicas === 6, 900_000);
+  assert.equal(world.status('c').primaries, 3);
+  assert.equal(world.status('c').replicas, 3);
+  assertHeld(world, keys);
+});
+
+test('what was a cluster is not created anew by itself when all of it is gone', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  for (const { pod } of world.status('c').members ?? []) await world.deletePod(pod);
+  await world.until('it asks a person', () => world.status('c').proposal !== undefined);
+  assert.match(world.status('c').waitingFor?.map(({ message }) => message).join() ?? '', /approve/);
+  const digest = world.status('c').proposal?.digest ?? '';
+  await world.patch('c', { metadata: { annotations: { 'redis.reeve.dev/approve': digest } } });
+  await world.until('the approved plan is carried out', isRunning(world));
+  assert.equal(world.status('c').slots, SLOT_COUNT);
+});
+
+test('creation by hand waits for its approval; paused, nothing is begun', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { creation: 'manual' });
+  await world.until('it proposes', () => world.status('c').proposal?.kind === 'create');
+  assert.ok((world.status('c').proposal?.steps.length ?? 0) > 0);
+  await world.patch('c', { spec: { paused: true }, metadata: { annotations: { 'redis.reeve.dev/approve': world.status('c').proposal?.digest ?? '' } } });
+  await world.until('it is paused', () => world.status('c').phase === 'Paused');
+  assert.ok(world.servers.every((server) => server.peers.size === 1), 'nobody was introduced to anybody');
+  await world.patch('c', { spec: { paused: false } });
+  await world.until('it runs', isRunning(world));
+});
+
+test('a new template reaches every pod, one after the other, and no primary is restarted as one', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', isRunning(world));
+  const keys = write(world, 100);
+  const uids = () => new Set(world.servers.map(({ runId }) => runId));
+  const before = uids();
+  await world.patch('c', { spec: { config: { 'maxmemory-policy': 'allkeys-lru' } } });
+  await world.until('every server was started anew', () => isRunning(world)() && [...uids()].every((id) => !before.has(id)), 900_000);
+  const kinds = world.status('c').operations?.map(({ kind }) => kind) ?? [];
+  assert.ok(kinds.filter((kind) => kind === 'failover').length >= 3, kinds.join());
+  assertHeld(world, keys);
+});
+
+test('a task is carried out once, deleted it is cancelled, and a bad one says why', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { rebalance: { mode: 'off' } });
+  await world.until('the cluster runs', isRunning(world));
+  const to = world.status('c').members?.find(({ role }) => role === 'primary')?.pod ?? '';
+  await world.task('move', { cluster: 'c', reshard: { slots: 300, to } });
+  await world.until('the task is done', () => world.taskStatus('move')?.phase === 'Succeeded');
+  const slots = world.status('c').members?.find(({ pod }) => pod === to)?.slots ?? '';
+  await world.until('the status says so', () => countSlots(parseSlots(world.status('c').members?.find(({ pod }) => pod === to)?.slots ?? '') ?? []) > 5_700);
+  assert.ok(slots.length > 0);
+  await world.task('nowhere', { cluster: 'c', failover: { to: 'c-77' } });
+  await world.until('it fails', () => world.taskStatus('nowhere')?.phase === 'Failed');
+  assert.equal(world.taskStatus('nowhere')?.code, 'UNKNOWN_NODE');
+  await world.task('look', { cluster: 'c', check: {} });
+  await world.until('it is checked', () => world.taskStatus('look')?.phase === 'Succeeded');
+});
+
+test('the operator may end at any time: the next one goes on with what was begun', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('creation has begun', () => world.status('c').currentOperation?.kind === 'create');
+  await world.stopManager();
+  world.startManager();
+  await world.until('the cluster runs', isRunning(world));
+  const keys = write(world, 100);
+  await world.patch('c', { spec: { primaries: 4 } });
+  for (const kind of ['add-node', 'rebalance']) {
+    await world.until(`${kind} has begun`, () => world.status('c').currentOperation?.kind === kind, 900_000);
+    await world.stopManager();
+    world.startManager();
+  }
+  await world.until('it has grown', () => isRunning(world)() && world.status('c').primaries === 4, 900_000);
+  assertHeld(world, keys);
+});

@@ -1,0 +1,261 @@
+/**
+ * The operator in a world of memory: the embedded API server, modelled servers, a clock that moves when told, and as much of a
+ * StatefulSet controller and a kubelet as it takes to give each pod a server. A pod that is deleted comes back at another address; with a
+ * volume it is the same node again, without one a new one.
+ */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { type KubeObject, type Transport, resource } from '@reeve/kube';
+import { crdOf, digest } from '@reeve/runtime';
+import { Manager } from '@reeve/runtime/manager';
+import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
+import { type ModelServer, RedisClusterModel } from '@reeve/simulation/redis';
+import { type RedisCluster, redisClusterKind, type RedisClusterStatus } from '../../src/api/cluster.ts';
+import {
+  type Pod,
+  pods,
+  redisClusters,
+  redisTasks,
+  type RedisTaskObject,
+  type StatefulSet,
+  statefulSets,
+  workerNodes,
+} from '../../src/api/kinds.ts';
+import { redisTaskKind } from '../../src/api/task.ts';
+import { RedisClusterController } from '../../src/controllers/cluster-controller.ts';
+import { CLIENT_PORT } from '../../src/plan/children.ts';
+import { modelPort } from '../model-port.ts';
+
+const NAMESPACE = 'ns';
+const ZONES = ['a', 'b', 'c'];
+const events = resource<KubeObject>({ group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true });
+
+const snapshot = snapshotOf({
+  namespaces: [NAMESPACE],
+  definitions: [crdOf(redisClusterKind), crdOf(redisTaskKind)],
+});
+
+export class OperatorWorld {
+  readonly clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+  readonly lines: string[] = [];
+  readonly model: RedisClusterModel;
+  /** Around all requests of the manager that is started next. */
+  wire: (transport: Transport) => Transport = (transport) => transport;
+  /** Pods that the kubelet does not start, by name. */
+  readonly held = new Set<string>();
+  readonly #api: ApiWorld;
+  /** By pod name: what its volume holds. */
+  readonly #volumes = new Map<string, ModelServer>();
+  readonly #running = new Map<string, { readonly uid: string; readonly server: ModelServer }>();
+  #addresses = 0;
+  #ids = 0;
+  #stop: AbortController | undefined;
+  #managed: Promise<void> | undefined;
+
+  private constructor(api: ApiWorld, clock: VirtualClock) {
+    this.clock = clock;
+    this.#api = api;
+    this.model = new RedisClusterModel({
+      random: seededRandom(3),
+      now: () => clock.now(),
+      flavour: 'valkey9',
+      persistence: true,
+      allowReplicaMigration: false,
+      nodeTimeoutMs: 2_000,
+    });
+  }
+
+  static async start(t: TestContext): Promise<OperatorWorld> {
+    const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
+    const errors: unknown[] = [];
+    const api = await ApiWorld.open({
+      clock,
+      random: seededRandom(1),
+      snapshot: await snapshot,
+      onError: (error) => void errors.push(error),
+    });
+    const world = new OperatorWorld(api, clock);
+    for (const zone of ZONES) {
+      const labels = { 'kubernetes.io/hostname': `node-${zone}`, 'topology.kubernetes.io/zone': zone };
+      await api.client.resource(workerNodes).create({ metadata: { name: `node-${zone}`, labels } });
+    }
+    world.startManager();
+    t.after(async () => {
+      await world.stopManager();
+      assert.deepEqual(errors, []);
+      assert.deepEqual(
+        world.lines.filter((line) => line.includes('"INTERNAL"')),
+        [],
+      );
+    });
+    return world;
+  }
+
+  startManager(): void {
+    const ids = { next: (prefix: string) => `${prefix}-${++this.#ids}` };
+    const rate = { perSecond: 1e6, burst: 1e6 };
+    const base = { clock: this.clock, random: seededRandom(2), ids };
+    const manager = new Manager(base, {
+      name: 'operators',
+      transport: this.wire(this.#api.transport),
+      budget: { write: rate, delete: rate, read: rate, event: rate },
+      log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
+    });
+    const files = { read: never, write: never, append: never, remove: never };
+    let passwords = 0;
+    manager.add(
+      new RedisClusterController({
+        ...base,
+        files,
+        newPassword: () => `password-${this.#ids}-${++passwords}`,
+        connect: () => modelPort(this.model),
+      }),
+    );
+    this.#stop = new AbortController();
+    this.#managed = manager.run(this.#stop.signal);
+    // A killed manager ends with an error, and nobody waits for it.
+    this.#managed.catch(() => undefined);
+  }
+
+  /** In good order. */
+  async stopManager(): Promise<void> {
+    this.#stop?.abort();
+    await settled();
+    await this.clock.advance(60_000);
+    await this.#managed?.catch(() => undefined);
+  }
+
+  async create(name: string, spec: Partial<RedisCluster['spec']> = {}): Promise<void> {
+    await this.#api.client
+      .resource(redisClusters, NAMESPACE)
+      .create({ metadata: { name }, spec: { primaries: 3, ...spec } } as never);
+  }
+
+  async patch(name: string, value: object): Promise<void> {
+    await this.#api.client.resource(redisClusters, NAMESPACE).patch(name, { type: 'merge', value });
+  }
+
+  async task(name: string, spec: object): Promise<void> {
+    await this.#api.client.resource(redisTasks, NAMESPACE).create({ metadata: { name }, spec } as never);
+  }
+
+  async deleteTask(name: string): Promise<void> {
+    await this.#api.client.resource(redisTasks, NAMESPACE).delete(name);
+  }
+
+  taskStatus(name: string): RedisTaskObject['status'] {
+    return this.#api.find<RedisTaskObject>('redistasks.redis.reeve.dev', NAMESPACE, name)?.status;
+  }
+
+  cluster(name: string): RedisCluster | undefined {
+    return this.#api.find<RedisCluster>('redisclusters.redis.reeve.dev', NAMESPACE, name);
+  }
+
+  status(name: string): RedisClusterStatus {
+    return this.cluster(name)?.status ?? {};
+  }
+
+  set(name: string): StatefulSet | undefined {
+    return this.#api.find<StatefulSet>('statefulsets.apps', NAMESPACE, name);
+  }
+
+  secret(name: string): Readonly<Record<string, string>> | undefined {
+    return this.#api.find<{ readonly data?: Readonly<Record<string, string>> }>('secrets', NAMESPACE, name)?.data;
+  }
+
+  async reasons(): Promise<readonly string[]> {
+    const { items } = await this.#api.client.resource(events, NAMESPACE).listAll();
+    return items.map((event) => (event as { readonly reason?: string }).reason ?? '');
+  }
+
+  serverOf(pod: string): ModelServer {
+    const running = this.#running.get(pod);
+    assert.ok(running, `no server runs in ${pod}`);
+    return running.server;
+  }
+
+  /** All servers that run in pods. */
+  get servers(): readonly ModelServer[] {
+    return [...this.#running.values()].map(({ server }) => server);
+  }
+
+  async deletePod(name: string): Promise<void> {
+    await this.#api.client.resource(pods, NAMESPACE).delete(name, { gracePeriodSeconds: 0 });
+  }
+
+  /** Lets everybody run, by turns, until the condition holds. */
+  async until(what: string, holds: () => boolean, mostMs = 300_000): Promise<void> {
+    const end = this.clock.now() + mostMs;
+    while (this.clock.now() <= end) {
+      await settled();
+      if (holds()) return;
+      await this.#kubelet();
+      await this.clock.advance(250);
+      this.model.sync();
+    }
+    const seen = this.#api.list<RedisCluster>('redisclusters.redis.reeve.dev').map(({ status }) => ({ ...status, members: undefined, operations: status?.operations?.slice(0, 3) }));
+    assert.fail(`not reached: ${what}\n${JSON.stringify(seen, undefined, 1)}\n${this.lines.slice(-20).join('\n')}`);
+  }
+
+  /** StatefulSet controller, scheduler and kubelet in one: pods of every set, by their number. */
+  async #kubelet(): Promise<void> {
+    for (const set of this.#api.list<StatefulSet>('statefulsets.apps')) await this.#reconcile(set);
+    const living = new Set(this.#api.list<Pod>('pods').map(({ metadata }) => metadata?.uid));
+    for (const [name, { uid, server }] of [...this.#running]) {
+      if (living.has(uid)) continue;
+      this.model.kill(server);
+      this.#running.delete(name);
+    }
+    for (const pod of this.#api.list<Pod>('pods')) await this.#start(pod);
+  }
+
+  async #reconcile(set: StatefulSet): Promise<void> {
+    const { name = '', uid = '', generation = 0 } = set.metadata ?? {};
+    const api = this.#api.client.resource(pods, NAMESPACE);
+    const revision = `${name}-${digest(set.spec?.template).slice(3)}`;
+    const own = this.#api.list<Pod>('pods').filter(({ metadata }) => metadata?.ownerReferences?.some((owner) => owner.uid === uid));
+    const wanted = set.spec?.replicas ?? 1;
+    for (let ordinal = 0; ordinal < wanted; ordinal++) {
+      if (own.some(({ metadata }) => metadata?.name === `${name}-${ordinal}`)) continue;
+      const labels = { ...set.spec?.selector.matchLabels, 'controller-revision-hash': revision };
+      const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
+      const spec = { containers: [{ name: 'server', image: 'valkey' }], nodeName: `node-${ZONES[ordinal % ZONES.length]}` };
+      await api.create({ metadata: { name: `${name}-${ordinal}`, labels, ownerReferences: [owner] }, spec } as never);
+    }
+    for (const { metadata } of own) {
+      const ordinal = Number(metadata?.name?.slice(name.length + 1));
+      if (ordinal >= wanted) await api.delete(metadata?.name ?? '', { gracePeriodSeconds: 0 });
+    }
+    if (set.status?.updateRevision !== revision || set.status.observedGeneration !== generation) {
+      const status = { replicas: wanted, updateRevision: revision, observedGeneration: generation };
+      await this.#api.client
+        .resource(statefulSets, NAMESPACE)
+        .patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
+    }
+  }
+
+  async #start(pod: Pod): Promise<void> {
+    const { name = '', uid = '' } = pod.metadata ?? {};
+    if (this.#running.has(name) || this.held.has(name)) return;
+    const host = `10.0.0.${++this.#addresses}`;
+    const hasVolume = this.set(name.slice(0, name.lastIndexOf('-')))?.spec?.volumeClaimTemplates !== undefined;
+    const before = hasVolume ? this.#volumes.get(name) : undefined;
+    let server: ModelServer;
+    if (before) {
+      this.model.network.move(before, host, CLIENT_PORT);
+      before.restart(this.clock.now());
+      server = before;
+    } else server = this.model.addServer({ host, port: CLIENT_PORT });
+    this.#volumes.set(name, server);
+    this.#running.set(name, { uid, server });
+    const status = { phase: 'Running', podIP: host, conditions: [{ type: 'Ready', status: 'True' }] };
+    await this.#api.client
+      .resource(pods, NAMESPACE)
+      .patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
+  }
+}
+
+function never(): never {
+  throw new Error('the operator has no files');
+}
