@@ -21,9 +21,13 @@ export function sizeProblems(facts: NextFacts, cluster: ClusterView, hasNewcomer
   return [
     ...wrongRoles(facts, cluster, housed),
     ...rebalances(facts, cluster),
-    ...spreads(facts),
-    ...upgrades(facts, cluster, housed),
+    // Each failover of an upgrade may put primaries together; whoever spread them at once would undo it.
+    ...(housed.some(isOld) ? upgrades(facts, cluster, housed) : spreads(facts)),
   ];
+}
+
+function isOld({ isCurrent, isDeleting }: PodMember): boolean {
+  return !isCurrent && !isDeleting;
 }
 
 function operation(kind: string, request: unknown, why: string, settleMs = 0): OperationWish {
@@ -86,11 +90,20 @@ function wrongRoles(facts: NextFacts, cluster: ClusterView, housed: readonly Hou
     )[0] as Housed;
     return [takeOut(facts, least, 'is a primary too many: its slots move to others, and it becomes a replica')];
   }
-  const short = standing.find(({ node }) => replicasOf(cluster, node.id).length < desired.replicasPerPrimary);
+  // One without slots gets none: it is no voter, and has nothing that a replica could keep.
+  const short = standing.find(
+    ({ node }) => countSlots(ownSlots(node)) > 0 && replicasOf(cluster, node.id).length < desired.replicasPerPrimary,
+  );
   const rich = standing.find(({ node }) => replicasOf(cluster, node.id).length > desired.replicasPerPrimary);
   if (!short || !rich) return [];
   const spare = spareReplica(cluster, housed);
   return spare ? [takeOut(facts, spare, `is a replica too many where it is, and ${short.name} has too few`)] : [];
+}
+
+/** Slots for primaries that have none. */
+export function fillEmpty(facts: NextFacts, cluster: ClusterView): readonly OperationWish[] {
+  const isEmpty = reportedPrimaries(cluster).some((node) => countSlots(ownSlots(node)) === 0);
+  return isEmpty ? rebalances(facts, cluster) : [];
 }
 
 /** Only how many slots each has: what keys and bytes weigh costs a look at all of them, and is for a task. */
@@ -121,9 +134,10 @@ function spreads({ desired, findings }: NextFacts): readonly OperationWish[] {
 
 /** Pods of an old kind, one after the other: replicas; of a primary first its place goes to a new replica of its. */
 function upgrades({ desired, members: pods, findings }: NextFacts, cluster: ClusterView, housed: readonly Housed[]): readonly Wish[] {
-  const old = housed.filter(({ isCurrent, isDeleting }) => !isCurrent && !isDeleting);
+  const old = housed.filter(isOld);
   // One at a time, and the next one when everything is well again.
-  if (old.length === 0 || !isClean(findings) || !pods.every(({ isReady, isDeleting }) => isReady && !isDeleting)) return [];
+  const isWell = isClean(findings.filter(({ code }) => code !== 'PLACEMENT'));
+  if (!isWell || !pods.every(({ isReady, isDeleting }) => isReady && !isDeleting)) return [];
   const replica = old.filter(({ node }) => roleOf(node) === 'replica').at(-1);
   if (replica) return [restart(replica, 'is made anew from what is asked for now')];
   const primary = old.at(-1) as Housed;

@@ -12,7 +12,7 @@ import type { DeleteNodeRequest } from './delete-node.ts';
 import type { Desired } from './desired.ts';
 import { isFailed, mainCluster } from './moves-view.ts';
 import { endpointOf, type PodMember } from './pods.ts';
-import { sizeProblems } from './next-size.ts';
+import { fillEmpty, sizeProblems } from './next-size.ts';
 import { isReported, likelySlots, loners, members, nodeName, primaries } from './topology.ts';
 
 /** Something to be done by an operation. */
@@ -84,8 +84,11 @@ export function nextSteps(facts: NextFacts): Next {
     wishes: [
       ...fixes(facts, absent.length > 0),
       ...lost(facts, cluster, absent.length),
-      ...strangers,
-      ...sizeProblems(facts, cluster, strangers.length > 0),
+      ...strangers.primaries,
+      // A primary without slots gets no replicas: those who come would have to move once it has some.
+      ...(strangers.replicas.length > 0 ? fillEmpty(facts, cluster) : []),
+      ...strangers.replicas,
+      ...sizeProblems(facts, cluster, strangers.primaries.length + strangers.replicas.length > 0),
     ],
     waitingFor: desired.fix === 'off' && needsFix(facts.findings) ? [...waitingFor, fixIsOff] : waitingFor,
   };
@@ -175,17 +178,21 @@ function forget(desired: Desired, node: NodeView, why: string): OperationWish {
 }
 
 /** Servers in pods of ours that belong to nobody: they become what is missing. */
-function newcomers({ desired, members: pods, view }: NextFacts): readonly OperationWish[] {
+function newcomers({ desired, members: pods, view }: NextFacts): {
+  readonly primaries: readonly OperationWish[];
+  readonly replicas: readonly OperationWish[];
+} {
   const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
   const standing = primaries(view).filter(
     (node) => !alone.has(node.id) && !(isFailed(node) && countSlots(likelySlots(node)) === 0),
   );
   const as = standing.length < desired.primaries ? 'primary' : 'replica';
-  return pods.flatMap((pod) => {
+  const wishes = pods.flatMap((pod) => {
     const endpoint = endpointOf(pod);
     if (!pod.node || !endpoint || !alone.has(pod.node.id) || pod.ordinal >= desired.size || pod.isDeleting) return [];
     const request: AddNodeRequest = { endpoint, as, spreadBy: desired.spreadBy };
     const why = `${pod.name} is new and becomes a ${as}`;
     return [{ what: 'operation', kind: 'add-node', request, why, settleMs: 0, needsApproval: false } as const];
   });
+  return as === 'primary' ? { primaries: wishes, replicas: [] } : { primaries: [], replicas: wishes };
 }

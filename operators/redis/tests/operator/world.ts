@@ -198,9 +198,18 @@ export class OperatorWorld {
     assert.fail(`not reached: ${what}\n${JSON.stringify(seen, undefined, 1)}\n${this.lines.slice(-20).join('\n')}`);
   }
 
+  /** Lets everybody run for so long. */
+  async pass(ms: number): Promise<void> {
+    const end = this.clock.now() + ms;
+    await this.until(`${ms} ms pass`, () => this.clock.now() >= end);
+  }
+
   /** StatefulSet controller, scheduler and kubelet in one: pods of every set, by their number. */
   async #kubelet(): Promise<void> {
     for (const set of this.#api.list<StatefulSet>('statefulsets.apps')) await this.#reconcile(set);
+    for (const { metadata } of this.#api.list<Pod>('pods')) {
+      if (metadata?.deletionTimestamp) await this.deletePod(metadata.name ?? '');
+    }
     const living = new Set(this.#api.list<Pod>('pods').map(({ metadata }) => metadata?.uid));
     for (const [name, { uid, server }] of [...this.#running]) {
       if (living.has(uid)) continue;
