@@ -42,8 +42,13 @@ export interface Lazy {
   readonly end: number;
 }
 
+/** Texts that the objects of a list have in common, `apiVersion` and `kind`: each is kept once. */
+type Common = Map<string, string>;
+
+const MOST_COMMON = 64;
+
 /** The object whose text begins at `at`. Undefined: the parser must judge. */
-export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean): Lazy | undefined {
+export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean, common?: Common): Lazy | undefined {
   const object: Record<string, Json> = {};
   const slots: Slot[] = [];
   const end = scanObject(bytes, at, (keyAt, valueAt) => {
@@ -65,8 +70,9 @@ export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean
       Object.defineProperty(object, name, accessor);
       slots.push(text);
     } else {
-      const value = parsed(text);
+      const value = common?.get(text) ?? parsed(text);
       if (value === undefined) return -1;
+      if (common && typeof value === 'string' && common.size < MOST_COMMON) common.set(text, value);
       object[name] = value;
     }
     return valueEnd;
@@ -86,13 +92,14 @@ export function lazyAnswer(bytes: Buffer, dropManagedFields: boolean): KubeObjec
 export function lazyList(bytes: Buffer, dropManagedFields: boolean): KubeList<KubeObject> | undefined {
   const list: Record<string, unknown> = {};
   const items: KubeObject[] = [];
+  const common: Common = new Map();
   const end = scanObject(bytes, 0, (keyAt, valueAt) => {
     const name = nameOf(bytes, keyAt, valueAt);
     if (name === undefined || Object.hasOwn(list, name)) return -1;
     if (name === 'items' && isNested(bytes, valueAt)) {
       list.items = items;
       return scanList(bytes, valueAt, (itemAt) => {
-        const lazy = lazyObject(bytes, itemAt, dropManagedFields);
+        const lazy = lazyObject(bytes, itemAt, dropManagedFields, common);
         if (lazy) items.push(lazy.object);
         return lazy?.end ?? -1;
       });
