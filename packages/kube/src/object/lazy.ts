@@ -42,8 +42,8 @@ export interface Lazy {
   readonly end: number;
 }
 
-/** Texts that the objects of a list have in common, `apiVersion` and `kind`: each is kept once. */
-type Common = Map<string, string>;
+/** Texts that the objects of a list or a watch have in common, `apiVersion` and `kind`: each is parsed and kept once. */
+export type Common = Map<string, string>;
 
 const MOST_COMMON = 64;
 
@@ -52,7 +52,7 @@ export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean
   const object: Record<string, Json> = {};
   const slots: Slot[] = [];
   const end = scanObject(bytes, at, (keyAt, valueAt) => {
-    const name = nameOf(bytes, keyAt, valueAt);
+    const name = usualName(bytes, keyAt, valueAt) ?? nameOf(bytes, keyAt, valueAt);
     if (name === undefined || Object.hasOwn(object, name)) return -1;
     if (name === 'metadata') {
       const metadata = scanMetadata(bytes, valueAt, dropManagedFields);
@@ -147,6 +147,29 @@ function scanMetadata(bytes: Buffer, at: number, drop: boolean): { text: string;
 const COMMA = 44;
 
 /** A name as fields have them: nothing in it is escaped, and it is no name that means something to JavaScript. */
+/** The keys that nearly all objects have, known by their bytes: making a text of each key of each event costs more than reading it. */
+function usualName(bytes: Buffer, keyAt: number, valueAt: number): string | undefined {
+  const name = usualNameAt(bytes, keyAt, valueAt - keyAt - 3);
+  return name !== undefined && isKey(bytes, keyAt, name) ? name : undefined;
+}
+
+function usualNameAt(bytes: Buffer, keyAt: number, length: number): string | undefined {
+  switch (length) {
+    case 4:
+      return bytes[keyAt + 1] === SMALL_K ? 'kind' : 'spec';
+    case 6:
+      return 'status';
+    case 8:
+      return 'metadata';
+    case 10:
+      return 'apiVersion';
+    default:
+      return undefined;
+  }
+}
+
+const SMALL_K = 107;
+
 function nameOf(bytes: Buffer, keyAt: number, valueAt: number): string | undefined {
   const name = bytes.toString('latin1', keyAt + 1, valueAt - 2);
   return /^[A-Za-z]\w*$/.test(name) ? name : undefined;
