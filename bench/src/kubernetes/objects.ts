@@ -8,6 +8,19 @@ export const COLLECTIONS: Readonly<Record<ResourceName, string>> = {
   pods: `/api/v1/namespaces/${NAMESPACE}/pods`,
 };
 
+const FIRST_REVISION = 10_000_000;
+
+/** Always as long: what is stored in binary has lengths before it. */
+export function revisionText(revision: number): string {
+  return String(FIRST_REVISION + revision);
+}
+
+/** What stands before the revision in a stored object: JSON, and protobuf's key, field and length. */
+export const REVISION_MARK: Readonly<Record<ResourceName, string>> = {
+  widgets: '"revision":',
+  pods: `bench.reeve.dev/revision\u0012${String.fromCharCode(revisionText(0).length)}`,
+};
+
 export const namespaceObject = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
 
 const text = { type: 'string' };
@@ -73,7 +86,7 @@ function widget(number: number): object {
     kind: 'Widget',
     metadata: { name: nameOf('widgets', number), labels: labelsOf(number) },
     spec: {
-      revision: 0,
+      revision: FIRST_REVISION,
       image: 'images.example.com/bench/widget:1.2.3',
       settings: Object.fromEntries(
         numbered(17, (i) => [`setting-${i}`, `the value of setting ${i} of object ${number}`]),
@@ -106,7 +119,7 @@ function pod(number: number): object {
     metadata: {
       name: nameOf('pods', number),
       labels: labelsOf(number),
-      annotations: { 'bench.reeve.dev/revision': '0' },
+      annotations: { 'bench.reeve.dev/revision': revisionText(0) },
     },
     spec: {
       automountServiceAccountToken: false,
@@ -123,8 +136,8 @@ export function objectOf(resource: ResourceName, number: number): object {
 
 /** A change that the server tells as one event, and that makes the object no larger. */
 export function changeOf(resource: ResourceName, revision: number): object {
-  if (resource === 'widgets') return { spec: { revision } };
-  return { metadata: { annotations: { 'bench.reeve.dev/revision': String(revision) } } };
+  if (resource === 'widgets') return { spec: { revision: FIRST_REVISION + revision } };
+  return { metadata: { annotations: { 'bench.reeve.dev/revision': revisionText(revision) } } };
 }
 
 /** What the bench of the servers creates: 3 KB, nothing to validate on either side but its form. */

@@ -16,7 +16,7 @@ export async function startStage(): Promise<Stage> {
   try {
     // As administrators their requests are not queued by priority: the server's fairness is not what is measured.
     const user: KubeUser = await kube.user({ name: 'bench', groups: ['system:masters'] });
-    const access: Access = { url: kube.url, caFile: kube.caFile, ...user };
+    const access: Access = { url: kube.url, caFile: kube.caFile, etcdUrl: kube.etcdUrl, ...user };
     const wire = new Wire(access);
     const create = (path: string, object: object) => wire.send({ method: 'POST', path, body: JSON.stringify(object) });
     await create('/api/v1/namespaces', namespaceObject(NAMESPACE));

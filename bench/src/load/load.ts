@@ -12,6 +12,7 @@ import {
 } from '../kubernetes/objects.ts';
 import { Count } from '../process/count.ts';
 import { answer, serveOrders } from '../process/serve.ts';
+import { Etcd } from './etcd.ts';
 import type { LoadOrder, LoadResult } from './orders.ts';
 import { type Access, many, Wire } from './wire.ts';
 
@@ -20,7 +21,9 @@ const AT_ONCE = 32;
 const MOST_OPEN = 64;
 const TICK_MS = 5;
 
-const wire = new Wire(JSON.parse(process.argv[2] ?? '{}') as Access);
+const access = JSON.parse(process.argv[2] ?? '{}') as Access;
+const wire = new Wire(access);
+let etcd: Etcd | undefined;
 let created = 0;
 
 /** Watches that are open, and how many events they were told together. */
@@ -39,13 +42,21 @@ async function fill({ resource, from, to }: Extract<LoadOrder, { do: 'fill' }>):
 }
 
 async function change(order: Extract<LoadOrder, { do: 'change' }>): Promise<number> {
-  const { resource, objects, events, revision, perSecond } = order;
-  wire.connections(MOST_OPEN);
-  const one = (number: number): Promise<number> => {
+  const { resource, objects, events, revision } = order;
+  wire.connections(AT_ONCE);
+  await many(events, AT_ONCE, (number) => {
     const path = `${COLLECTIONS[resource]}/${nameOf(resource, number % objects)}`;
     const body = JSON.stringify(changeOf(resource, revision + Math.floor(number / objects)));
     return wire.send({ method: 'PATCH', path, body });
-  };
+  });
+  return events;
+}
+
+async function rewrite(order: Extract<LoadOrder, { do: 'rewrite' }>): Promise<number> {
+  const { resource, objects, events, revision, perSecond } = order;
+  etcd ??= new Etcd(access.etcdUrl ?? '', MOST_OPEN);
+  const below = etcd;
+  const one = (number: number) => below.rewrite(resource, number % objects, revision + Math.floor(number / objects));
   if (perSecond === undefined) await many(events, AT_ONCE, one);
   else await atRate(events, perSecond, one);
   return events;
@@ -128,6 +139,8 @@ function carryOut(order: LoadOrder): Promise<LoadResult> {
       return timed(async () => ({ count: await fill(order) }));
     case 'change':
       return timed(async () => ({ count: await change(order) }));
+    case 'rewrite':
+      return timed(async () => ({ count: await rewrite(order) }));
     case 'create':
       return timed(async () => ({ count: await create(order.clients, order.ms) }));
     case 'stock':

@@ -1,18 +1,20 @@
 /** What the load generator is asked for. */
 import type { ResourceName } from '../kubernetes/objects.ts';
 
+interface Changes {
+  readonly resource: ResourceName;
+  readonly objects: number;
+  readonly events: number;
+  readonly revision: number;
+}
+
 export type LoadOrder =
   /** Creates what followers follow. */
   | { readonly do: 'fill'; readonly resource: ResourceName; readonly from: number; readonly to: number }
-  /** Changes object after object, at a rate or (without one) as fast as the server takes it. */
-  | {
-      readonly do: 'change';
-      readonly resource: ResourceName;
-      readonly objects: number;
-      readonly events: number;
-      readonly revision: number;
-      readonly perSecond?: number;
-    }
+  /** Changes object after object by patches, as fast as the server takes it. */
+  | ({ readonly do: 'change' } & Changes)
+  /** The same below the server, in its etcd, at a rate if there is one. */
+  | ({ readonly do: 'rewrite'; readonly perSecond?: number } & Changes)
   /** Durable creates by so many clients for a time. */
   | { readonly do: 'create'; readonly clients: number; readonly ms: number }
   /** What is to be listed. */

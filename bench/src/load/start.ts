@@ -11,9 +11,9 @@ export interface Load extends AsyncDisposable {
 const PATIENCE_MS = 30 * 60_000;
 
 /** A load generator on a server. */
-export async function startLoad({ url, caFile, certFile, keyFile }: Access): Promise<Load> {
+export async function startLoad({ url, caFile, certFile, keyFile, etcdUrl }: Access): Promise<Load> {
   const script = fileURLToPath(new URL('./load.ts', import.meta.url));
-  const access: Access = { url, caFile, certFile, keyFile };
+  const access: Access = { url, caFile, certFile, keyFile, ...(etcdUrl !== undefined && { etcdUrl }) };
   const child = new LineProcess('load', { command: process.execPath, args: [script, JSON.stringify(access)] });
   await child.next();
   return {

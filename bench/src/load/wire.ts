@@ -8,6 +8,8 @@ export interface Access {
   readonly caFile: string;
   readonly certFile: string;
   readonly keyFile: string;
+  /** Where its etcd serves HTTP, for changes below the server. */
+  readonly etcdUrl?: string;
 }
 
 export interface Sent {

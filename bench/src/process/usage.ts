@@ -23,6 +23,16 @@ export function ownHeapBytes(): number {
   return heapUsed + external;
 }
 
+/**
+ * Lists once before anything is counted: what the first list loads and compiles, and the buffers that it leaves behind, are not a part of
+ * any object. What it brought is let go of before this returns.
+ */
+export async function heapBeforeList(list: () => Promise<unknown>): Promise<number> {
+  await list().then(() => undefined);
+  for (let turn = 0; turn < 10; turn++) await new Promise((next) => setImmediate(next));
+  return ownHeapBytes();
+}
+
 /** Linux counts in ticks of 10 ms: measure seconds, not moments. */
 const TICK_MS = 10;
 

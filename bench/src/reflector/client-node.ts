@@ -5,7 +5,7 @@
 import { COLLECTIONS, NAMESPACE, type ResourceName } from '../kubernetes/objects.ts';
 import { Count } from '../process/count.ts';
 import { ready, serveFollower } from '../process/follower.ts';
-import { ownHeapBytes } from '../process/usage.ts';
+import { heapBeforeList } from '../process/usage.ts';
 
 interface Listed {
   readonly metadata?: { managedFields?: unknown };
@@ -71,9 +71,7 @@ informer.on('error', (error) => {
   console.error(error);
   process.exit(1);
 });
-// What the first request loads is not a part of any object.
-await list({ limit: 1 });
-const heapBefore = ownHeapBytes();
+const heapBefore = await heapBeforeList(() => list({ limit: 1_000 }));
 void informer.start();
 await listed.promise;
 ready(heapBefore);

@@ -65,7 +65,7 @@ async function atRate(running: Running, { stage, resource, objects, sizes, nextR
   await running.ask({ do: 'open' });
   await sleep(1_000);
   const { warm, events, perSecond } = sizes;
-  const change = { do: 'change', resource, objects, perSecond } as const;
+  const change = { do: 'rewrite', resource, objects, perSecond } as const;
   await running.ask({ do: 'reset' });
   await stage.load.ask({ ...change, events: warm, revision: nextRevision(warm) });
   await running.ask({ do: 'await', events: warm });
@@ -87,7 +87,7 @@ async function drain(
   try {
     for (const follower of followers) waiting.push(await run(follower, stage.kubeconfig, resource));
     const events = sizes.backlog;
-    await stage.load.ask({ do: 'change', resource, objects, events, revision: nextRevision(events) });
+    await stage.load.ask({ do: 'rewrite', resource, objects, events, revision: nextRevision(events) });
     const results: (readonly [FollowerName, number])[] = [];
     for (const running of waiting) {
       const before = await running.ask({ do: 'reset' });

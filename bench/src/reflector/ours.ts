@@ -8,7 +8,7 @@ import { listWatchOf } from '@reeve/runtime/manager';
 import { NAMESPACE } from '../kubernetes/objects.ts';
 import { Count } from '../process/count.ts';
 import { ready, serveFollower } from '../process/follower.ts';
-import { ownHeapBytes } from '../process/usage.ts';
+import { heapBeforeList } from '../process/usage.ts';
 
 const [kubeconfig = '', plural = '', reading = ''] = process.argv.slice(2);
 const kind =
@@ -41,9 +41,7 @@ const reflector = new Reflector(ports, {
   synced: () => listed.resolve(),
 });
 const count = new Count();
-// What the first request loads is not a part of any object.
-await client.resource(kind, NAMESPACE).list({ limit: 1 });
-const heapBefore = ownHeapBytes();
+const heapBefore = await heapBeforeList(() => client.resource(kind, NAMESPACE).list({ limit: 1_000 }));
 void (async () => {
   for await (const batch of reflector.batches()) {
     for (const { object } of batch) {

@@ -159,7 +159,8 @@ export class ResourceClient<T extends KubeObject> {
     const what = titleOf(request);
     using stream = await this.#caller.stream(withSignal(request, signal));
     const cutter = new LineCutter(this.#caller.maxBytes);
-    const read = (lines: readonly Buffer[]) => readEvents<T>(lines, what, options);
+    const common = new Map<string, string>();
+    const read = (lines: readonly Buffer[]) => readEvents<T>(lines, what, options, common);
     for await (const chunk of stream.chunks) {
       const { events, failure } = read(cutter.push(chunk));
       if (events.length > 0) yield events;

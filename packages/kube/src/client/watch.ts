@@ -1,23 +1,24 @@
 /** Events out of the lines of a watch. */
 import { KubeError } from '../errors/errors.ts';
 import { parseJson } from '../json/parse.ts';
-import { lazyObject } from '../object/lazy.ts';
+import { type Common, lazyObject } from '../object/lazy.ts';
 import type { KubeObject } from '../object/object.ts';
 import { isStatus } from '../object/status.ts';
 import { INITIAL_EVENTS_END, type WatchEvent } from '../object/watch-event.ts';
 import { statusError } from './failure.ts';
 import type { AnswerOptions } from './options.ts';
 
-/** What lines tell, up to the first that is an error: what came before it happened. */
+/** What lines tell, up to the first that is an error: what came before it happened. `common` belongs to the watch. */
 export function readEvents<T extends KubeObject>(
   lines: readonly Buffer[],
   what: string,
   { dropManagedFields: drop = false, lazy = false }: AnswerOptions,
+  common: Common,
 ): { readonly events: readonly WatchEvent<T>[]; readonly failure?: { readonly error: unknown } } {
   const events: WatchEvent<T>[] = [];
   try {
     for (const line of lines) {
-      events.push((lazy ? readLazyEvent<T>(line, drop) : undefined) ?? readEvent<T>(line, what, drop));
+      events.push((lazy ? readLazyEvent<T>(line, drop, common) : undefined) ?? readEvent<T>(line, what, drop));
     }
     return { events };
   } catch (error) {
@@ -26,18 +27,26 @@ export function readEvents<T extends KubeObject>(
 }
 
 /** How every server begins an event. */
-const CHANGE = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
-const LONGEST_BEGINNING = 32;
+const BEGINNINGS = (['MODIFIED', 'ADDED', 'DELETED'] as const).map((type) => ({
+  type,
+  bytes: Buffer.from(`{"type":"${type}","object":`),
+}));
 
 /** A change whose object is parsed as it is read. Undefined: another event, or one that only the parser understands. */
-function readLazyEvent<T extends KubeObject>(line: Buffer, drop: boolean): WatchEvent<T> | undefined {
-  const beginning = CHANGE.exec(line.toString('latin1', 0, LONGEST_BEGINNING));
+function readLazyEvent<T extends KubeObject>(line: Buffer, drop: boolean, common: Common): WatchEvent<T> | undefined {
+  const beginning = BEGINNINGS.find(({ bytes }) => beginsWith(line, bytes));
   if (!beginning) return undefined;
-  const lazy = lazyObject(line, beginning[0].length, drop);
+  const lazy = lazyObject(line, beginning.bytes.length, drop, common);
   // What is left is the end of the event.
   if (!lazy || lazy.end !== line.length - 1 || line[lazy.end] !== CLOSE_OBJECT) return undefined;
   if (drop) dropManagedFields(lazy.object);
-  return { type: beginning[1] as 'ADDED' | 'MODIFIED' | 'DELETED', object: lazy.object as T };
+  return { type: beginning.type, object: lazy.object as T };
+}
+
+/** Not `Buffer.compare`: a call out of the engine costs more than these few bytes. */
+function beginsWith(line: Buffer, beginning: Buffer): boolean {
+  for (let at = 0; at < beginning.length; at++) if (line[at] !== beginning[at]) return false;
+  return true;
 }
 
 const CLOSE_OBJECT = 125;

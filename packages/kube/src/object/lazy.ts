@@ -42,12 +42,17 @@ export interface Lazy {
   readonly end: number;
 }
 
+/** Texts that the objects of a list or a watch have in common, `apiVersion` and `kind`: each is parsed and kept once. */
+export type Common = Map<string, string>;
+
+const MOST_COMMON = 64;
+
 /** The object whose text begins at `at`. Undefined: the parser must judge. */
-export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean): Lazy | undefined {
+export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean, common?: Common): Lazy | undefined {
   const object: Record<string, Json> = {};
   const slots: Slot[] = [];
   const end = scanObject(bytes, at, (keyAt, valueAt) => {
-    const name = nameOf(bytes, keyAt, valueAt);
+    const name = usualName(bytes, keyAt, valueAt) ?? nameOf(bytes, keyAt, valueAt);
     if (name === undefined || Object.hasOwn(object, name)) return -1;
     if (name === 'metadata') {
       const metadata = scanMetadata(bytes, valueAt, dropManagedFields);
@@ -65,8 +70,9 @@ export function lazyObject(bytes: Buffer, at: number, dropManagedFields: boolean
       Object.defineProperty(object, name, accessor);
       slots.push(text);
     } else {
-      const value = parsed(text);
+      const value = common?.get(text) ?? parsed(text);
       if (value === undefined) return -1;
+      if (common && typeof value === 'string' && common.size < MOST_COMMON) common.set(text, value);
       object[name] = value;
     }
     return valueEnd;
@@ -86,13 +92,14 @@ export function lazyAnswer(bytes: Buffer, dropManagedFields: boolean): KubeObjec
 export function lazyList(bytes: Buffer, dropManagedFields: boolean): KubeList<KubeObject> | undefined {
   const list: Record<string, unknown> = {};
   const items: KubeObject[] = [];
+  const common: Common = new Map();
   const end = scanObject(bytes, 0, (keyAt, valueAt) => {
     const name = nameOf(bytes, keyAt, valueAt);
     if (name === undefined || Object.hasOwn(list, name)) return -1;
     if (name === 'items' && isNested(bytes, valueAt)) {
       list.items = items;
       return scanList(bytes, valueAt, (itemAt) => {
-        const lazy = lazyObject(bytes, itemAt, dropManagedFields);
+        const lazy = lazyObject(bytes, itemAt, dropManagedFields, common);
         if (lazy) items.push(lazy.object);
         return lazy?.end ?? -1;
       });
@@ -140,6 +147,29 @@ function scanMetadata(bytes: Buffer, at: number, drop: boolean): { text: string;
 const COMMA = 44;
 
 /** A name as fields have them: nothing in it is escaped, and it is no name that means something to JavaScript. */
+/** The keys that nearly all objects have, known by their bytes: making a text of each key of each event costs more than reading it. */
+function usualName(bytes: Buffer, keyAt: number, valueAt: number): string | undefined {
+  const name = usualNameAt(bytes, keyAt, valueAt - keyAt - 3);
+  return name !== undefined && isKey(bytes, keyAt, name) ? name : undefined;
+}
+
+function usualNameAt(bytes: Buffer, keyAt: number, length: number): string | undefined {
+  switch (length) {
+    case 4:
+      return bytes[keyAt + 1] === SMALL_K ? 'kind' : 'spec';
+    case 6:
+      return 'status';
+    case 8:
+      return 'metadata';
+    case 10:
+      return 'apiVersion';
+    default:
+      return undefined;
+  }
+}
+
+const SMALL_K = 107;
+
 function nameOf(bytes: Buffer, keyAt: number, valueAt: number): string | undefined {
   const name = bytes.toString('latin1', keyAt + 1, valueAt - 2);
   return /^[A-Za-z]\w*$/.test(name) ? name : undefined;

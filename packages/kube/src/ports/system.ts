@@ -69,7 +69,24 @@ export function systemKubePorts(): KubePorts {
   };
 }
 
-/** Resolves when all that has arrived by now was told: what comes in pieces can be taken together. */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** Pieces that follow each other faster than this come thick and fast. */
+const THICK_MS = 10;
+/** So long is then waited for more of them. */
+const GATHER_MS = 4;
+
+/**
+ * Waits for what comes in pieces to be taken together: a lone piece until all that has arrived was told; where they come thick and fast,
+ * a few milliseconds. To wake all readers for each event of a busy watch costs more than the event does.
+ */
+export class Gathering {
+  #lastAt = Number.NEGATIVE_INFINITY;
+
+  async wait(): Promise<void> {
+    const isThick = performance.now() - this.#lastAt < THICK_MS;
+    await new Promise<void>((resolve) => {
+      if (isThick) setTimeout(resolve, GATHER_MS);
+      else setImmediate(resolve);
+    });
+    this.#lastAt = performance.now();
+  }
 }

@@ -1,7 +1,7 @@
 /** One answer as the connection tells of it: its head as a promise, its bytes at the pace of who reads them. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { nextTurn } from '../ports/system.ts';
+import { Gathering } from '../ports/system.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import { flat, networkError } from './wire.ts';
 
@@ -28,6 +28,7 @@ export class Answer implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Ar
   /** Set when nothing more comes: with what went wrong, if something did. */
   #end: { readonly error?: unknown } | undefined;
   #isLeft = false;
+  readonly #gathering = new Gathering();
 
   /** `onEnd`: nothing more comes, or nobody wants it. */
   constructor(server: URL, request: TransportRequest, onEnd?: () => void) {
@@ -77,8 +78,8 @@ export class Answer implements Dispatcher.DispatchHandler, AsyncIterator<Uint8Ar
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      // Each event of a watch comes in a piece of its own. To wake all readers for each costs more than the event does.
-      if (this.#request.streaming) await nextTurn();
+      // Each event of a watch comes in a piece of its own.
+      if (this.#request.streaming) await this.#gathering.wait();
     }
     return DONE;
   }

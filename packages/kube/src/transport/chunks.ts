@@ -1,6 +1,6 @@
 /** The bytes of an answer as they come. Written out because Node's own way through a stream costs more than reading an event does. */
 import { finished, type Readable } from 'node:stream';
-import { nextTurn } from '../ports/system.ts';
+import { Gathering } from '../ports/system.ts';
 import type { TransportRequest } from './transport.ts';
 import { networkError } from './wire.ts';
 
@@ -28,6 +28,7 @@ class Chunks implements AsyncIterator<Uint8Array, undefined> {
   /** Set when nothing more comes: with what went wrong, if something did. */
   #end: { readonly error?: unknown } | undefined;
   #isLeft = false;
+  readonly #gathering = new Gathering();
 
   constructor(
     stream: Readable,
@@ -56,8 +57,8 @@ class Chunks implements AsyncIterator<Uint8Array, undefined> {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      // Each event of a watch comes in a piece of its own. To wake all readers for each costs more than the event does.
-      if (this.#streaming) await nextTurn();
+      // Each event of a watch comes in a piece of its own.
+      if (this.#streaming) await this.#gathering.wait();
     }
     return DONE;
   }
