@@ -7,6 +7,7 @@ import type { Values } from '../args.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { ControlPlane } from './control-plane.ts';
+import { userCatalog } from './images.ts';
 import type { upOptions } from './spec.ts';
 
 interface UpLine {
@@ -22,14 +23,17 @@ export async function up({ words, values, io, signal }: UpLine): Promise<ExitCod
   if (words.length > 0) throw usage(`reeve up takes no '${words[0]}'`);
   const { env, ports } = io;
   const states = env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+  const host = systemHost(env.PATH);
+  await using images = userCatalog({ ...ports, host }, env);
   await using plane = await ControlPlane.open(
-    { ...ports, host: systemHost(env.PATH) },
+    { ...ports, host },
     {
       data: resolve(values.data ?? join(states, 'reeve', 'local')),
       port: values.port,
       nodes: values.nodes ?? NODES,
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
       machine: { cores: availableParallelism(), memoryBytes: totalmem() },
+      images,
       onError: (error) => io.err(`reeve: ${asReeveError(error).message}\n`),
       log: (message, fields) => {
         if (values.verbose) io.err(`${message} ${JSON.stringify(fields)}\n`);
