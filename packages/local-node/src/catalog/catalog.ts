@@ -181,8 +181,8 @@ export class Catalog implements Images, AsyncDisposable {
     const why = error instanceof Error ? error.message : String(error);
     const [name = ''] = key.split(' ');
     const program = this.#options.entries.find((one) => one.name === name)?.installed?.program;
-    const other = program === undefined ? '' : `, or put ${program} on PATH`;
-    const remedy = `Check that this machine reaches its package source${other}; it is tried again by itself.`;
+    const other = program === undefined ? 'there is no other way to have it' : `put ${program} on PATH`;
+    const remedy = `If this machine does not reach its package source, ${other}; it is tried again by itself.`;
     return `${key} could not be fetched from ${sourceText(source)}: ${why}. ${remedy}`;
   }
 

@@ -23,10 +23,10 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   fi
   if [ -n "\${POSTGRES_PASSWORD:-}" ]; then
     printf '%s\\n' "$POSTGRES_PASSWORD" >"$HOME/password"
-    initdb -D "$PGDATA/.new" -U "$user" -A "$method" --pwfile="$HOME/password" \${POSTGRES_INITDB_ARGS:-}
+    initdb -D "$PGDATA/.new" -U "$user" -A "$method" -E UTF8 --no-locale --pwfile="$HOME/password" \${POSTGRES_INITDB_ARGS:-}
     rm -f "$HOME/password"
   else
-    initdb -D "$PGDATA/.new" -U "$user" -A "$method" \${POSTGRES_INITDB_ARGS:-}
+    initdb -D "$PGDATA/.new" -U "$user" -A "$method" -E UTF8 --no-locale \${POSTGRES_INITDB_ARGS:-}
   fi
   for kind in all replication; do
     echo "host $kind all 127.0.0.0/8 $method" >>"$PGDATA/.new/pg_hba.conf"

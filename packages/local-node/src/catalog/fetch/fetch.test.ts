@@ -5,7 +5,7 @@ import { parseOffers, refuseOther } from './debian.ts';
 import { digestOf, projectText } from './maven.ts';
 import { linkWishes } from './npm.ts';
 import { requirementsText } from './pypi.ts';
-import { withoutSecrets } from './work.ts';
+import { complaintOf } from './work.ts';
 
 const A = 'a'.repeat(64);
 const B = 'b'.repeat(64);
@@ -63,10 +63,11 @@ test('tools are told exactly what is meant', () => {
   assert.notEqual(digestOf([`${A}  x.jar\n`]), digestOf([`${B}  x.jar\n`]));
 });
 
-test('passwords in addresses are not passed on', () => {
-  assert.equal(
-    withoutSecrets('from https://me:pa@ss@host/x and http://host/y@z'),
-    'from https://…@host/x and http://host/y@z',
-  );
-  assert.equal(withoutSecrets('ssh://token@host'), 'ssh://…@host');
+test('the end of a complaint is passed on in one line, without passwords in addresses', () => {
+  assert.equal(complaintOf('from https://me:pa@ss@host/x\n\n  and http://host/y@z\n'), 'from https://…@host/x; and http://host/y@z');
+  assert.equal(complaintOf('ssh://token@host'), 'ssh://…@host');
+  const long = complaintOf(`${'a\n'.repeat(5_000)}the end`);
+  assert.ok(long.endsWith('; a; the end') && long.length <= 2_000, long);
+  assert.equal(complaintOf('x'.repeat(5_000)).length, 1_000);
+  assert.equal(complaintOf(''), '');
 });

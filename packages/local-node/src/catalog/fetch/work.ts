@@ -8,7 +8,7 @@ export class FetchProblem extends Error {}
 
 const CHUNK = 1 << 20;
 /** As much of a tool's complaint as is passed on. */
-const MOST_SAID = 600;
+const MOST_SAID = 1_000;
 
 export interface WorkOptions {
   readonly host: Host;
@@ -45,8 +45,7 @@ export class FetchWork {
     try {
       const { code, stdout, stderr } = await host.processes.run({ argv, env: whole, folder: this.folder, signal });
       if (code === 0) return stdout;
-      const said = withoutSecrets(`${stderr.trim()}\n${stdout.trim()}`.trim());
-      throw new FetchProblem(`${argv[0]} ended with ${code}: ${said.slice(-MOST_SAID)}`);
+      throw new FetchProblem(`${argv[0]} ended with ${code}: ${complaintOf(`${stdout}\n${stderr}`)}`);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FetchProblem) throw error;
@@ -89,7 +88,21 @@ export function requireSum(what: string, found: string, expected: string): void 
   throw new FetchProblem(`${what} is not what it should be: its checksum is ${found}, expected was ${expected}`);
 }
 
+/** The last of what a tool said, in one line. */
+export function complaintOf(text: string): string {
+  const lines = withoutSecrets(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  let said = '';
+  for (const line of lines.reverse()) {
+    if (said.length + line.length > MOST_SAID) break;
+    said = said === '' ? line : `${line}; ${said}`;
+  }
+  return said || (lines[0] ?? '').slice(-MOST_SAID);
+}
+
 /** Tools quote the addresses of mirrors, and some people keep passwords in them. */
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   return text.replaceAll(/(\w+:\/\/)[^\s/]+@/g, '$1…@');
 }
