@@ -54,20 +54,17 @@ export async function openPods(options: Partial<ServerOptions> = {}) {
 export class FakeSocket implements MessageSocket {
   readonly sent: Buffer[] = [];
   readonly closed: number[] = [];
+  /** To be read once. */
+  readonly messages: AsyncIterable<Buffer>;
   readonly #gone = new AbortController();
-  readonly #incoming: Buffer[];
 
   /** @param incoming what the client says, before it falls silent */
   constructor(...incoming: readonly Buffer[]) {
-    this.#incoming = [...incoming];
+    this.messages = this.#read(incoming);
   }
 
   get gone(): AbortSignal {
     return this.#gone.signal;
-  }
-
-  get messages(): AsyncIterable<Buffer> {
-    return this.#read();
   }
 
   leave(): void {
@@ -88,8 +85,8 @@ export class FakeSocket implements MessageSocket {
     return Buffer.concat(this.sent.filter(([of]) => of === channel).map((one) => one.subarray(1))).toString();
   }
 
-  async *#read(): AsyncGenerator<Buffer, void, undefined> {
-    yield* this.#incoming;
+  async *#read(incoming: readonly Buffer[]): AsyncGenerator<Buffer, void, undefined> {
+    yield* incoming;
     if (!this.gone.aborted) await new Promise((resolve) => this.gone.addEventListener('abort', resolve));
   }
 }

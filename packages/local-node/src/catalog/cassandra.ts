@@ -78,7 +78,7 @@ const LOGBACK = [
 ].join('\n');
 
 /** Of a folder with jars. */
-export const cassandraLaunch = (folder: string): Launch => ({
+const launch = (folder: string): Launch => ({
   argv: ['/bin/sh', '-c', START, 'cassandra', ...JVM, '-cp', `${folder}/lib/*`],
   env: { REEVE_CASSANDRA_LOGBACK: LOGBACK, CASSANDRA_HOME: folder },
   path: [],
@@ -89,12 +89,6 @@ const tell: Entry['tell'] = (address) => ({
   env: { CASSANDRA_LISTEN_ADDRESS: address, CASSANDRA_RPC_ADDRESS: address },
 });
 
-const java = {
-  program: 'java',
-  args: ['-version'],
-  version: /version "(\d+(?:\.\d+)*)/,
-};
-
 /**
  * What is on PATH is not used: an installation brings a configuration of its own, in which every node listens on the same address.
  * It listens where it is told and nowhere else; there is no JMX, which would open a port on all addresses.
@@ -102,7 +96,23 @@ const java = {
 export const cassandra: Entry = {
   name: 'cassandra',
   installed: undefined,
-  fetchable: [],
+  fetchable: [
+    {
+      version: '5.0.9',
+      arch: undefined,
+      source: {
+        type: 'maven',
+        group: 'org.apache.cassandra',
+        artifact: 'cassandra-all',
+        version: '5.0.9',
+        form: 'jars',
+        sha256: '1a9f2968d1b7c3e85249cb365983ec626aff3d07186da41cd211174ffe3a6328',
+      },
+      bytes: 69_000_000,
+      needs: { program: 'java', args: ['-version'], version: /version "(\d+(?:\.\d+)*)/, atLeast: '17' },
+      launch,
+    },
+  ],
   tell,
 };
 

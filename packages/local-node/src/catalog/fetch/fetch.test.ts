@@ -64,7 +64,10 @@ test('tools are told exactly what is meant', () => {
 });
 
 test('the end of a complaint is passed on in one line, without passwords in addresses', () => {
-  assert.equal(complaintOf('from https://me:pa@ss@host/x\n\n  and http://host/y@z\n'), 'from https://…@host/x; and http://host/y@z');
+  assert.equal(
+    complaintOf('from https://me:pa@ss@host/x\n\n  and http://host/y@z\n'),
+    'from https://…@host/x; and http://host/y@z',
+  );
   assert.equal(complaintOf('ssh://token@host'), 'ssh://…@host');
   const long = complaintOf(`${'a\n'.repeat(5_000)}the end`);
   assert.ok(long.endsWith('; a; the end') && long.length <= 2_000, long);
