@@ -2,12 +2,21 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ApiServer, listen, memoryJournal, Store, tokenAuthentication } from '@reeve/embedded';
 import { KubeClient } from '@reeve/kube';
-import { AddressPool, hostImages, LocalNode, plainDriver, type Pod, pods, systemHost } from '@reeve/local-node';
+import {
+  AddressPool,
+  detectDrivers,
+  type Driver,
+  hostImages,
+  LocalNode,
+  type Pod,
+  pods,
+  systemHost,
+} from '@reeve/local-node';
 import { Authority, kubeProgram, temporaryFolder, until } from '@reeve/rig';
 import { systemPorts } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -28,7 +37,7 @@ function kubeconfig(server: string, ca: string): string {
 }
 
 /** A server with a node, and kubectl for it. */
-async function scene(t: TestContext) {
+async function scene(t: TestContext, driver: Driver) {
   const folder = temporaryFolder('reeve-kubectl');
   const { clock, random } = systemPorts;
   const store = await Store.open({ journal: memoryJournal(), clock });
@@ -54,7 +63,7 @@ async function scene(t: TestContext) {
       transport,
       addresses: new AddressPool(host.files, random, join(folder, 'addresses')),
       images: hostImages,
-      drivers: [plainDriver],
+      drivers: [driver],
       sandboxRemedy: '',
       facts: {
         name: 'here',
@@ -103,8 +112,12 @@ async function ended(child: ChildProcess, input = '') {
 const isReady = ({ status }: Pod) =>
   status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
-test('kubectl logs, logs -f and exec', async (t) => {
-  const { client, kubectl } = await scene(t);
+const found = await detectDrivers({ ...systemPorts, host: systemHost(process.env.PATH) }, temporaryFolder('reeve-try'));
+
+for (const driver of found.drivers) test(`${driver.name}: kubectl logs, logs -f and exec`, (t) => play(t, driver));
+
+async function play(t: TestContext, driver: Driver): Promise<void> {
+  const { client, kubectl } = await scene(t, driver);
   const script = 'echo begun; n=0; while :; do n=$((n+1)); echo line $n; sleep 0.1; done';
   await client.create({
     metadata: { name: 'web' },
@@ -140,10 +153,19 @@ test('kubectl logs, logs -f and exec', async (t) => {
   assert.notEqual(none.code, 0);
 
   // The command of a client that is gone ends.
-  const endless = kubectl('exec', 'web', '--', 'sh', '-c', 'echo $$; exec sleep 1000');
-  const pid = collect(endless);
-  await until('it says who it is', () => pid.out.endsWith('\n'), PATIENCE);
+  const mark = `7${process.pid}`; // seconds, and nobody else's
+  const sleeping = () =>
+    readdirSync('/proc').some((pid) => /^\d+$/.test(pid) && readOr(`/proc/${pid}/cmdline`) === `sleep\0${mark}\0`);
+  const endless = kubectl('exec', 'web', '--', 'sleep', mark);
+  await until('it runs', sleeping, PATIENCE);
   endless.kill('SIGKILL');
-  const { processes } = systemHost();
-  await until('it is gone', () => processes.find(Number(pid.out))?.isZombie !== false, PATIENCE);
-});
+  await until('it is gone', () => !sleeping(), PATIENCE);
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // it has just ended
+  }
+}

@@ -129,6 +129,13 @@ test('the account that every namespace gets is waited for, and not for ever', as
   await of(accounts, 'new').create({ metadata: { name: 'default' } });
   await clock.advance(300);
   assert.equal((await coming).metadata.name, 'p');
+  await of(namespaces).create({ metadata: { name: 'newer' } });
+  const applied = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' }, spec };
+  const applying = of(pods, 'newer').apply(applied as never, { fieldManager: 'me' });
+  await clock.advance(300);
+  await of(accounts, 'newer').create({ metadata: { name: 'default' } });
+  await clock.advance(300);
+  assert.equal((await applying).metadata.name, 'p');
   const never = refused(of(pods).create({ metadata: { name: 'p' }, spec }));
   await clock.advance(3_000);
   assert.match((await never).message ?? '', /serviceaccount "default" not found$/);

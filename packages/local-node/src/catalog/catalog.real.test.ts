@@ -117,15 +117,11 @@ test('pods wait for it, say so, and run on their own addresses', async (t) => {
   assert.ok(notes.some((note) => /^Pulled: Successfully pulled image "valkey:9\.1" in [\d.]+m?s/.test(note)));
 });
 
-test('postgres of this machine: makes its data, listens where it is told, and nowhere else', async (t) => {
-  const folder = await emptyFolder(t);
-  const catalog = catalogOf(t, folder, [postgres]);
-  const report = await catalog.report(signal);
-  const [{ availability } = { availability: undefined }] = report;
-  assert.equal(availability?.state, 'installed', JSON.stringify(report));
+test('postgres: makes its data, listens where it is told, and keeps its data when it is started again', async (t) => {
+  const catalog = catalogOf(t, await emptyFolder(t), [postgres]);
   const scene = await NodeScene.open(t);
   await chmod(scene.folder, 0o711); // for the pod's own user
-  await scene.start({ images: catalog });
+  const { node } = await scene.start({ images: catalog });
   await scene.create(
     'pg',
     {
@@ -149,5 +145,16 @@ test('postgres of this machine: makes its data, listens where it is told, and no
     },
     { annotations: { 'reeve.dev/relocatable': 'true' } },
   );
-  await scene.ready('pg');
+  const before = await scene.ready('pg');
+  const of = ({ status }: typeof before) => status?.containerStatuses?.[0];
+  const log = await scene.logOf(node, 'pg');
+  assert.match(log, new RegExp(`listening on IPv4 address "${before.status?.podIP}", port 5432`));
+  assert.doesNotMatch(log, /listening on (?:IPv6|Unix)/);
+  await node.exec({ namespace: 'default', pod: 'pg' }, ['sh', '-c', 'kill -9 "$(head -1 "$PGDATA/postmaster.pid")"'], {
+    signal,
+  });
+  await scene.until('pg', (pod) => of(pod)?.restartCount === 1 && of(pod)?.ready === true, 'it is back');
+  const again = await scene.logOf(node, 'pg');
+  assert.match(again, /database system was interrupted/);
+  assert.doesNotMatch(again, /initdb|creating subdirectories/);
 });
