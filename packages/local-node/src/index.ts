@@ -7,7 +7,13 @@ export { type Detected, detectDrivers, type DriverReport } from './driver/detect
 export { plainDriver } from './driver/plain.ts';
 export type { Host, HostFiles, Processes } from './host/host.ts';
 export { systemCapacity, systemHost } from './host/system-host.ts';
-export { type Availability, Catalog, type CatalogOptions, type ImageReport } from './catalog/catalog.ts';
+export {
+  type Availability,
+  Catalog,
+  type CatalogOptions,
+  type FetchNews,
+  type ImageReport,
+} from './catalog/catalog.ts';
 export { imageCacheFolder } from './catalog/cache.ts';
 export { catalogEntries } from './catalog/entries.ts';
 export { hostImages, type Images, type NoImage, type ResolvedImage } from './image/images.ts';

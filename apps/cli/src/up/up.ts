@@ -7,6 +7,7 @@ import type { Values } from '../args.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { ControlPlane } from './control-plane.ts';
+import { FetchView } from './fetch-view.ts';
 import { userCatalog } from './images.ts';
 import type { upOptions } from './spec.ts';
 
@@ -24,7 +25,8 @@ export async function up({ words, values, io, signal }: UpLine): Promise<ExitCod
   const { env, ports } = io;
   const states = env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
   const host = systemHost(env.PATH);
-  await using images = userCatalog({ ...ports, host }, env);
+  const fetches = new FetchView({ write: io.err, isTerminal: io.errIsTerminal, columns: io.columns });
+  await using images = userCatalog({ ...ports, host }, env, fetches.report);
   await using plane = await ControlPlane.open(
     { ...ports, host },
     {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settled } from '@reeve/runtime/testing';
 import { isResolved, type NoImage, type ResolvedImage } from '../image/images.ts';
 import { partName } from './cache.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, FetchNews } from './catalog.ts';
 import { CACHE, ToolMachine, WHEEL } from './machine-testing.ts';
 
 const { signal } = new AbortController();
@@ -89,6 +89,24 @@ test('a download that is not what it should be is refused, leaves nothing behind
   content = WHEEL;
   await machine.clock.advance(10_000);
   found(await arrived(catalog, 'server'));
+});
+
+test('whoever wants to know is told of every fetch', async () => {
+  const machine = new ToolMachine();
+  let content = 'something else';
+  machine.installPython(() => content);
+  const news: FetchNews[] = [];
+  const catalog = machine.catalog({ onFetch: (one) => news.push(one) });
+  none(await arrived(catalog, 'server'));
+  content = WHEEL;
+  await machine.clock.advance(10_000);
+  found(await arrived(catalog, 'server'));
+  assert.deepEqual(
+    news.filter(({ state }) => state !== 'coming').map(({ state, what }) => `${what} ${state}`),
+    ['server 2.1.0 begun', 'server 2.1.0 failed', 'server 2.1.0 begun', 'server 2.1.0 fetched'],
+  );
+  assert.ok(news.some(({ state }) => state === 'coming'));
+  assert.match(news.find(({ state }) => state === 'failed')?.why ?? '', /is not what it should be/);
 });
 
 test('without a network it says what the tool said, without passwords of mirrors', async () => {

@@ -29,6 +29,21 @@ export interface CatalogOptions {
   readonly arch: string;
   /** What `reeve` stands for: this program. */
   readonly self?: { readonly command: readonly [string, ...string[]]; readonly version: string };
+  /** Told of every fetch: that it began, how far it is whenever somebody asks, how it ended. */
+  readonly onFetch?: (news: FetchNews) => void;
+}
+
+export interface FetchNews {
+  readonly state: 'begun' | 'coming' | 'fetched' | 'failed';
+  /** `valkey 9.1.2`. */
+  readonly what: string;
+  readonly from: string;
+  readonly bytes: number;
+  /** So many of them are there, about. */
+  readonly there: number;
+  readonly tookMs: number;
+  /** Why it failed. */
+  readonly why?: string;
 }
 
 /** What there is of an image, for people. */
@@ -58,7 +73,7 @@ export class Catalog implements Images, AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #cache: ImageCache;
   readonly #programs: InstalledPrograms;
-  readonly #fetching = new Map<string, Promise<unknown>>();
+  readonly #fetching = new Map<string, { readonly since: number; readonly done: Promise<unknown> }>();
   readonly #failures = new Map<string, Failure>();
   readonly #stop = new AbortController();
 
@@ -106,7 +121,7 @@ export class Catalog implements Images, AsyncDisposable {
   /** Ends what is being fetched; nothing of it stays. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the catalog was closed'));
-    await Promise.all(this.#fetching.values());
+    await Promise.all([...this.#fetching.values()].map(({ done }) => done));
   }
 
   #names(): readonly string[] {
@@ -156,6 +171,8 @@ export class Catalog implements Images, AsyncDisposable {
     if (!this.#fetching.has(key) && !this.#stop.signal.aborted) this.#begin(key, name, fetchable);
     // Some tools work elsewhere first, and what is unpacked is larger than what came.
     const there = Math.min(bytes, await this.#cache.underWay(name));
+    const since = this.#fetching.get(key)?.since;
+    if (since !== undefined) this.#tell('coming', key, fetchable, since, { there });
     const progress = there === 0 ? sizeText(bytes) : `${sizeText(there)} of ${sizeText(bytes)}`;
     return { message: `fetching ${key} from ${sourceText(source)}: ${progress}`, isComing: true };
   }
@@ -163,17 +180,34 @@ export class Catalog implements Images, AsyncDisposable {
   #begin(key: string, name: string, fetchable: Fetchable): void {
     const { host, clock } = this.#ports;
     const { signal } = this.#stop;
-    const make = (folder: string) =>
-      fetchInto(new FetchWork({ host, folder, environment: this.#environment, signal }), fetchable);
+    const since = clock.now();
+    const make = async (folder: string): Promise<void> => {
+      this.#tell('begun', key, fetchable, since);
+      await fetchInto(new FetchWork({ host, folder, environment: this.#environment, signal }), fetchable);
+      this.#tell('fetched', key, fetchable, since, { there: fetchable.bytes });
+    };
     // If another process is at it, there is nothing to do: the next question looks again.
     const done = this.#cache
       .make(name, fetchable.version, make)
       .catch((error: unknown) => {
         if (signal.aborted) return;
-        this.#failures.set(key, { at: clock.now(), message: this.#failureText(key, fetchable, error) });
+        const why = this.#failureText(key, fetchable, error);
+        this.#failures.set(key, { at: clock.now(), message: why });
+        this.#tell('failed', key, fetchable, since, { why });
       })
       .finally(() => this.#fetching.delete(key));
-    this.#fetching.set(key, done);
+    this.#fetching.set(key, { since, done });
+  }
+
+  #tell(
+    state: FetchNews['state'],
+    what: string,
+    { source, bytes }: Fetchable,
+    since: number,
+    more: Partial<FetchNews> = {},
+  ): void {
+    const tookMs = this.#ports.clock.now() - since;
+    this.#options.onFetch?.({ state, what, from: sourceText(source), bytes, there: 0, tookMs, ...more });
   }
 
   /** What was tried, and what to do: most often there is no network. */
