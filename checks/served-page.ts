@@ -23,6 +23,7 @@ function row({ group, plural, kind, namespaced, shortNames, verbs, versions }: K
     ...(version?.status ? ['status'] : []),
     ...(version?.scale ? ['scale'] : []),
     ...(version?.others ?? []),
+    ...(version?.connects ?? []).map(({ name }) => name),
   ];
   const letters = VERBS.filter(([verb]) => (verbs as readonly string[]).includes(verb)).map(([, letter]) => letter);
   const apiVersions = versions.map(({ name }) => (group === '' ? name : `${group}/${name}`));
@@ -90,6 +91,20 @@ function accessLines({ reviews, tokens, impersonation: { headers, modes } }: Acc
   ];
 }
 
+/** Only where somebody runs pods. */
+const PODS: readonly string[] = [
+  '## Pods',
+  '',
+  'A server with `pods` (whoever runs them) serves what runs in them; others say that they do not, and discovery does not list it.',
+  '',
+  '| what | served | not served |',
+  '|---|---|---|',
+  '| `pods/log` (get) | text, as it is written; `container`, `follow`, `previous`, `tailLines`, `limitBytes` | `timestamps`, `sinceSeconds`, `sinceTime` (501: nobody writes down when a line was written) |',
+  '| `pods/exec` (get, create) | WebSocket with `v5.channel.k8s.io` or `v4.channel.k8s.io`; `container`, `command`, `stdin`, `stdout`, `stderr`; whoever opens one must be allowed to get and to create it | SPDY, `tty` (501) |',
+  '',
+  'With `serviceAccounts` new pods get their account, its token and its pull secrets, as by the admission plugin `ServiceAccount`; secrets that an account may mount are not limited (`kubernetes.io/enforce-mountable-secrets`).',
+];
+
 export function servedPage(kinds: readonly Kind[], access: AccessServed): string {
   return `${[
     '# What the embedded API server serves',
@@ -106,6 +121,8 @@ export function servedPage(kinds: readonly Kind[], access: AccessServed): string
     ...kinds.map(row),
     '',
     ...accessLines(access),
+    '',
+    ...PODS,
     '',
     '## Values',
     '',

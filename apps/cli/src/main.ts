@@ -7,10 +7,10 @@ import { styleFor } from './output/style.ts';
 import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
 import { upOptions, upSpec } from './up/spec.ts';
+import { version } from './version.ts';
 
 export { cliErrors };
 
-const version = '0.1.0';
 /** Programs in between (npm, a shell) pass on a Ctrl-C that the terminal has sent us already: that is one, not two. */
 const SAME_KEY_MS = 300;
 

@@ -7,10 +7,19 @@ export { type Detected, detectDrivers, type DriverReport } from './driver/detect
 export { plainDriver } from './driver/plain.ts';
 export type { Host, HostFiles, Processes } from './host/host.ts';
 export { systemCapacity, systemHost } from './host/system-host.ts';
+export {
+  type Availability,
+  Catalog,
+  type CatalogOptions,
+  type FetchNews,
+  type ImageReport,
+} from './catalog/catalog.ts';
+export { imageCacheFolder } from './catalog/cache.ts';
+export { catalogEntries } from './catalog/entries.ts';
 export { hostImages, type Images, type NoImage, type ResolvedImage } from './image/images.ts';
 export { AddressPool } from './node/addresses.ts';
 export type { LogOptions } from './node/logs.ts';
-export type { ExecOptions } from './node/exec.ts';
+export type { ExecOptions, StreamOptions } from './node/exec.ts';
 export type { NodeFacts } from './node/facts.ts';
 export { LocalNode, type LocalNodeOptions, type NodePorts } from './node/local-node.ts';
 export type { ContainerPlace } from './node/pod-access.ts';

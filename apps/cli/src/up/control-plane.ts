@@ -7,6 +7,7 @@ import {
   listen,
   openSigningKey,
   openTokensFile,
+  type PodAccess,
   sqliteJournal,
   Store,
 } from '@reeve/embedded';
@@ -18,7 +19,7 @@ import {
   type Detected,
   detectDrivers,
   type Host,
-  hostImages,
+  type Images,
   LocalNode,
   PROVISIONER,
   systemDirectories,
@@ -29,6 +30,7 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
 import { addOperators, installKinds } from './operators.ts';
+import { podAccess } from './pod-access.ts';
 
 export interface ControlPlaneOptions extends NodesWanted {
   /** An absolute path. */
@@ -36,6 +38,7 @@ export interface ControlPlaneOptions extends NodesWanted {
   /** Default: any that is free. */
   readonly port: number | undefined;
   readonly machine: Machine;
+  readonly images: Images;
   /** Told of what nobody foresaw. */
   readonly onError: (error: unknown) => void;
   readonly log: (message: string, fields: object) => void;
@@ -79,7 +82,9 @@ export class ControlPlane implements AsyncDisposable {
     await using closing = new AsyncDisposableStack();
     const { files, host, clock, random } = ports;
     const folder = await openDataFolder(files, options.data);
-    const { server, listener, token } = await openServer(ports, folder, options, closing);
+    const nodes: LocalNode[] = [];
+    const pods = podAccess((name) => nodes.find((node) => node.nodeName === name));
+    const { server, listener, token } = await openServer(ports, folder, pods, options, closing);
     const transport = server.transport();
     const client = new KubeClient({ clock, random, transport });
     await makeDefaultClass(client);
@@ -88,15 +93,14 @@ export class ControlPlane implements AsyncDisposable {
     await files.write(folder.kubeconfig, kubeconfigText({ url, token }));
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
     const addresses = new AddressPool(host.files, random, folder.addresses);
-    const apiServer = { host: listener.url.hostname, port: Number(listener.url.port) };
-    const nodes: LocalNode[] = [];
+    const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), givesTokens: true };
     for (const facts of nodeFacts(options.machine, options, apiServer)) {
       const own = {
         facts,
         folder: join(folder.nodes, facts.name),
         transport,
         addresses,
-        images: hostImages,
+        images: options.images,
         drivers: detected.drivers,
         sandboxRemedy: detected.remedy,
         log: options.log,
@@ -105,7 +109,7 @@ export class ControlPlane implements AsyncDisposable {
     }
     const manager = new Manager(ports, { name: 'reeve', transport, log: options.log, budget: controlPlaneBudget });
     const directories = systemDirectories(folder.volumes);
-    addControlPlane(manager, { clock, client, directories, log: options.log });
+    addControlPlane(manager, { clock, client, directories, rootCa: '', log: options.log });
     for (const node of nodes) manager.add(node);
     addOperators(manager, ports);
     const stop = new AbortController();
@@ -127,6 +131,7 @@ export class ControlPlane implements AsyncDisposable {
 async function openServer(
   { clock, random }: ControlPlanePorts,
   folder: DataFolder,
+  pods: PodAccess,
   { port, onError }: ControlPlaneOptions,
   closing: AsyncDisposableStack,
 ): Promise<{ readonly server: ApiServer; readonly listener: Listener; readonly token: string }> {
@@ -135,11 +140,16 @@ async function openServer(
   const tokens = await openTokensFile(folder.tokens, ADMINISTRATOR);
   const keys = [await openSigningKey(folder.signingKey)] as const;
   const access = closing.use(new AccessControl({ store, clock, random, keys, tokens }));
-  const server = await ApiServer.open({ store, clock, random, access, onError });
+  const server = await ApiServer.open({ store, clock, random, access, pods, serviceAccounts: true, onError });
   closing.defer(() => server.close());
   await access.install(server.transport(), onError);
   const listener = closing.use(
-    await listen({ handle: (request) => server.handle(request), onError, ...(port === undefined ? {} : { port }) }),
+    await listen({
+      handle: (request) => server.handle(request),
+      connect: (request) => server.connect(request),
+      onError,
+      ...(port === undefined ? {} : { port }),
+    }),
   );
   return { server, listener, token: tokens[0].token };
 }

@@ -7,6 +7,8 @@ import type { Values } from '../args.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { ControlPlane } from './control-plane.ts';
+import { FetchView } from './fetch-view.ts';
+import { userCatalog } from './images.ts';
 import type { upOptions } from './spec.ts';
 
 interface UpLine {
@@ -22,14 +24,18 @@ export async function up({ words, values, io, signal }: UpLine): Promise<ExitCod
   if (words.length > 0) throw usage(`reeve up takes no '${words[0]}'`);
   const { env, ports } = io;
   const states = env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
+  const host = systemHost(env.PATH);
+  const fetches = new FetchView({ write: io.err, isTerminal: io.errIsTerminal, columns: io.columns });
+  await using images = userCatalog({ ...ports, host }, env, fetches.report);
   await using plane = await ControlPlane.open(
-    { ...ports, host: systemHost(env.PATH), connect: io.connect, newPassword: io.newPassword },
+    { ...ports, host, connect: io.connect, newPassword: io.newPassword },
     {
       data: resolve(values.data ?? join(states, 'reeve', 'local')),
       port: values.port,
       nodes: values.nodes ?? NODES,
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
       machine: { cores: availableParallelism(), memoryBytes: totalmem() },
+      images,
       onError: (error) => io.err(`reeve: ${asReeveError(error).message}\n`),
       log: (message, fields) => {
         if (values.verbose) io.err(`${message} ${JSON.stringify(fields)}\n`);

@@ -33,21 +33,22 @@ function groupOf(kinds: readonly Kind[], group: string) {
   return { name: group, versions, preferredVersion: versions[0] };
 }
 
-export function apiResources(registry: Registry, group: string, version: string): object {
+/** @param hasPods whether there is somebody who runs pods */
+export function apiResources(registry: Registry, group: string, version: string, hasPods: boolean): object {
   if (!registry.has(group, version)) throw noSuchPath();
   const kinds = registry.kinds.filter((kind) => kind.group === group);
   // Built-in groups are told in order, custom ones as they come.
   const isCustom = kinds.every(({ custom }) => custom);
   const resources = kinds.flatMap((kind) => {
     const found = kind.versions.find(({ name }) => name === version);
-    return found === undefined ? [] : resourcesOf(kind, found);
+    return found === undefined ? [] : resourcesOf(kind, found, hasPods);
   });
   const sorted = isCustom ? resources : resources.sort((a, b) => (a.name < b.name ? -1 : 1));
   const groupVersion = group === '' ? version : `${group}/${version}`;
   return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion, resources: sorted };
 }
 
-function resourcesOf(kind: Kind, version: KindVersion) {
+function resourcesOf(kind: Kind, version: KindVersion, hasPods: boolean) {
   const { plural, singular, namespaced, shortNames, categories } = kind;
   const below = (name: string, verbs: readonly string[], more: object = {}) => ({
     name: `${plural}/${name}`,
@@ -72,6 +73,10 @@ function resourcesOf(kind: Kind, version: KindVersion) {
     ...(version.status ? [below('status', ['get', 'patch', 'update'])] : []),
     ...(version.scale ? [{ ...below('scale', ['get', 'patch', 'update'], scale), kind: 'Scale' }] : []),
     ...(version.others ?? []).map((name) => below(name, ['update'])),
+    ...(hasPods ? (version.connects ?? []) : []).map(({ name, kind: of, verbs }) => ({
+      ...below(name, verbs),
+      kind: of,
+    })),
   ];
 }
 

@@ -119,6 +119,10 @@ const core: readonly Kind[] = [
         'status.podIPs',
         'status.nominatedNodeName',
       ],
+      connects: [
+        { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
+        { name: 'log', kind: 'Pod', verbs: ['get'] },
+      ],
     },
     returnsDeleted: true,
     generation: 'spec',

@@ -44,6 +44,14 @@ export interface Conversion {
   fromStored(object: Draft): Draft;
 }
 
+/** A subresource that leads to what an object stands for, not to a part of it. */
+export interface Connection {
+  readonly name: 'log' | 'exec';
+  /** What discovery calls it. */
+  readonly kind: string;
+  readonly verbs: readonly string[];
+}
+
 export interface KindVersion {
   readonly name: string;
   /** What is one value and what has parts, for ownership and patches; and the form in which objects are kept. */
@@ -53,6 +61,8 @@ export interface KindVersion {
   readonly status: boolean;
   /** Further subresources, as discovery shows them: `finalize`. */
   readonly others?: readonly string[];
+  /** Served only where somebody is there who can. */
+  readonly connects?: readonly Connection[];
   readonly conversion?: Conversion;
   /** Told to whoever uses it. */
   readonly deprecationWarning?: string;

@@ -64,6 +64,8 @@ export interface Context {
   readonly random: Random;
   readonly plugins: Plugins;
   readonly ranges: ServiceRanges;
+  /** New pods get a service account and its token. */
+  readonly hasAccounts: boolean;
   /** Absent when there is nobody to ask, and for what the server does itself. */
   readonly admit?: Admit;
 }

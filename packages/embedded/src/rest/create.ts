@@ -1,4 +1,5 @@
 /** POST: a new object. */
+import { awaitAccount } from '../accounts/admit.ts';
 import { bodyOf, copyOf, type Draft, draftOf, textOf } from '../object/draft.ts';
 import { finalizerWarnings } from '../object/metadata.ts';
 import { dedupeOwners } from '../object/owners.ts';
@@ -52,6 +53,7 @@ async function create(
     throw forbiddenRequest(kind, textOf(object.metadata.name), why);
   }
   options.check?.(object, undefined);
+  await awaitAccount(context, target, object);
   const base = textOf(object.metadata.generateName);
   const generates = textOf(object.metadata.name) === '' && base !== '';
   for (let attempt = 1; ; attempt++) {
@@ -61,7 +63,13 @@ async function create(
     const name = textOf(fresh.metadata.name);
     told.length = warnings.length;
     try {
-      const made = await store(context, { ...target, name }, { object: fresh, unknown }, options, told);
+      const made = await store(
+        context,
+        { ...target, name },
+        { object: fresh, unknown, ...(generates && { generateName: base }) },
+        options,
+        told,
+      );
       return { code: 201, text: made, warnings: told };
     } catch (error) {
       const isTaken = error instanceof Refusal && error.status.reason === 'AlreadyExists';

@@ -31,6 +31,8 @@ export interface Decoded {
   readonly isApplied?: boolean;
   /** It is what a patch made, not what a client sent. */
   readonly isPatched?: boolean;
+  /** What its name was made from, if the server made it. */
+  readonly generateName?: string;
   /** What complaints show of a patch of a built-in kind: what it made, or the patch itself. */
   shownPatch?(): string;
 }

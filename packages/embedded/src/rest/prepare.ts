@@ -1,4 +1,5 @@
 /** What is done to every object before it is stored, whether it is new or changed. */
+import { admitAccount } from '../accounts/admit.ts';
 import { timeText } from '../format/time.ts';
 import type { Allocation, Circumstances, Kind } from '../kinds/kind.ts';
 import { type Draft, isSame, type JsonObject, numberOf, setField, textOf } from '../object/draft.ts';
@@ -55,6 +56,8 @@ export function prepareNew(decoded: Decoded, target: Target, context: Context, o
   const { object } = decoded;
   // Before the server adds anything of its own: that belongs to nobody.
   const ready = decoded.isApplied ? object : tracked(object, undefined, target, context, options);
+  const shown = decoded.generateName ?? textOf(ready.metadata.name);
+  admitAccount(context, target, ready, shown, (base) => generatedName(base, context));
   if (kind.custom && version.status) delete ready.status;
   kind.prepareCreate?.(ready, circumstances(context, ''));
   kind.allocate?.(ready, undefined, allocation(context, target, options, undefined));

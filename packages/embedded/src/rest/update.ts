@@ -1,5 +1,6 @@
 /** PUT and PATCH: an object as it shall be, decided on the newest state of it. */
 import { type Json, stringifyJson } from '@reeve/kube';
+import { awaitAccount } from '../accounts/admit.ts';
 import { goPlain } from '../apply/go-format.ts';
 import {
   bodyOf,
@@ -167,6 +168,8 @@ export async function changeObject(
   };
 
   try {
+    const isNew = mayCreate && context.hasAccounts && context.store.get(keyOf(target)) === undefined;
+    if (isNew) await awaitAccount(context, target, wanted(undefined).object);
     await context.store.write(keyOf(target), (current, revision) => {
       const decision = decide(current, revision);
       return options.dryRun ? { type: 'keep' } : decision;

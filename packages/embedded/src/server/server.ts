@@ -9,6 +9,7 @@ import {
   type Authorize,
   type ClientCertificate,
   type User,
+  type Verdict,
 } from '../access/access.ts';
 import type { AccessControl } from '../access/access-control.ts';
 import { actingUser } from '../access/impersonation.ts';
@@ -18,6 +19,8 @@ import { type CustomRules, schemaRules } from '../kinds/custom.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { Registry } from '../kinds/registry.ts';
 import { pathSegment } from '../object/names.ts';
+import type { PodAccess } from '../pods/pod-access.ts';
+import { onPod, type PodCall } from '../pods/serve.ts';
 import { negotiatePlain } from '../request/media.ts';
 import { type ApiPath, parsePath } from '../request/path.ts';
 import type { Context, Plugins } from '../rest/context.ts';
@@ -29,6 +32,7 @@ import { methodNotAllowed, noSuchPath, unauthorized } from '../status/refusal.ts
 import type { Store } from '../store/store.ts';
 import type { WatchStream } from '../watch/stream.ts';
 import type { WatchLimits } from '../watch/watch.ts';
+import type { Upgraded } from '../websocket/message-socket.ts';
 import { answer, answerError, answerJson, answerOutcome } from './answer.ts';
 import { Definitions } from './definitions.ts';
 import { standardPlugins } from './plugins.ts';
@@ -50,6 +54,13 @@ export interface ServerOptions {
   /** Patches and managed fields. Default: as the real server has them. */
   readonly plugins?: Plugins;
   readonly kinds?: readonly Kind[];
+  /** Whoever runs the pods: with it their logs are served, and commands in them. */
+  readonly pods?: PodAccess;
+  /**
+   * New pods get the account `default` and a token where they name none, and must name one that is there. Default false, because
+   * somebody must make those accounts: `AccessControl` does.
+   */
+  readonly serviceAccounts?: boolean;
   /**
    * The IPv4 network of which services get their addresses. Default: 10.96.0.0/16. Services keep what they have when it
    * changes. Nothing makes these addresses lead anywhere but who runs services on this server.
@@ -72,7 +83,7 @@ export class ApiServer {
   readonly #policies: Policies;
   readonly #onError: (error: unknown) => void;
   readonly #streams = new Map<string, Set<WatchStream>>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   /** The first namespaces are there when it resolves. The store stays the caller's: he closes it. */
   static async open(options: ServerOptions): Promise<ApiServer> {
@@ -87,7 +98,9 @@ export class ApiServer {
     this.#onError = options.onError ?? (() => undefined);
     const kinds = [...(options.kinds ?? builtinKinds), ...(options.access?.kinds ?? [])];
     const registry = new Registry(kinds, options.customRules ?? schemaRules);
-    this.#context = { store, registry, clock, random, plugins, ranges: serviceRanges(options.serviceRange) };
+    const ranges = serviceRanges(options.serviceRange);
+    const hasAccounts = options.serviceAccounts ?? false;
+    this.#context = { store, registry, clock, random, plugins, ranges, hasAccounts };
     this.#routing = {
       context: this.#context,
       watchLimits: watch,
@@ -105,36 +118,51 @@ export class ApiServer {
 
   /** Requests of whoever: the credentials decide. Never rejects. */
   handle(request: TransportRequest, certificate?: ClientCertificate): Promise<TransportResponse> {
-    return this.#serve(request, async () => {
-      const { access, authenticate = access?.authenticate } = this.#options;
-      const user = await authenticate?.({ header: (name) => header(request, name), certificate });
-      if (user === undefined) throw unauthorized();
-      return user;
-    });
+    return this.#serve(request, () => this.#identify(request, certificate));
   }
 
-  /** Ends all watches. Requests under way are finished. */
+  /** Requests of whoever that want to become a WebSocket. Most do not, and get an answer. Never rejects. */
+  async connect(request: TransportRequest, certificate?: ClientCertificate): Promise<TransportResponse | Upgraded> {
+    const made: Upgraded[] = [];
+    const become = (upgraded: Upgraded): void => void made.push(upgraded);
+    const answered = await this.#serve(request, () => this.#identify(request, certificate), become);
+    return made[0] ?? answered;
+  }
+
+  /** Ends all watches, logs and commands. Other requests under way are finished. */
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort(new Error('the server stops'));
     this.#definitions.close();
     this.#policies.close();
     for (const stored of [...this.#streams.keys()]) this.#endWatches(stored);
   }
 
-  async #serve(request: TransportRequest, identify: () => User | Promise<User>): Promise<TransportResponse> {
+  async #identify(request: TransportRequest, certificate: ClientCertificate | undefined): Promise<User> {
+    const { access, authenticate = access?.authenticate } = this.#options;
+    const user = await authenticate?.({ header: (name) => header(request, name), certificate });
+    if (user === undefined) throw unauthorized();
+    return user;
+  }
+
+  async #serve(
+    request: TransportRequest,
+    identify: () => User | Promise<User>,
+    become?: PodCall['become'],
+  ): Promise<TransportResponse> {
     request.signal?.throwIfAborted();
     try {
       const [path = '', ...rest] = request.path.split('?');
       const query = new URLSearchParams(rest.join('?'));
       const named = parsePath(path);
       if (named.type === 'other' && HEALTH.some((one) => path === one || path.startsWith(`${one}/`))) {
+        const isClosed = this.#closing.signal.aborted;
         return {
-          ...answer(this.#isClosed ? 503 : 200, this.#isClosed ? 'stopping' : 'ok'),
+          ...answer(isClosed ? 503 : 200, isClosed ? 'stopping' : 'ok'),
           headers: { 'content-type': 'text/plain; charset=utf-8' },
         };
       }
       const user = await identify();
-      return await this.#route(request, named, query, user);
+      return await this.#route(request, named, query, user, become);
     } catch (error) {
       return answerError(error, this.#onError);
     }
@@ -145,8 +173,9 @@ export class ApiServer {
     named: ApiPath,
     query: URLSearchParams,
     user: User,
+    become: PodCall['become'],
   ): Promise<TransportResponse> {
-    if (named.type === 'resource') return this.#onResource(request, named, query, user);
+    if (named.type === 'resource') return this.#onResource(request, named, query, user, become);
     const path = request.path.split('?', 1)[0] as string;
     await this.#allow(request, { ...nowhere, user, verb: request.method.toLowerCase(), path });
     if (request.method !== 'GET') throw methodNotAllowed();
@@ -160,7 +189,7 @@ export class ApiServer {
       case 'group':
         return answerJson(apiGroup(registry, named.group));
       case 'resources':
-        return answerJson(apiResources(registry, named.group, named.version));
+        return answerJson(apiResources(registry, named.group, named.version, this.#options.pods !== undefined));
       case 'other':
         if (path === '/version') return answerJson(versionInfo);
         throw noSuchPath();
@@ -172,6 +201,7 @@ export class ApiServer {
     named: Extract<ApiPath, { type: 'resource' }>,
     query: URLSearchParams,
     user: User,
+    become: PodCall['become'],
   ): Promise<TransportResponse> {
     const verb = verbOf(request.method, named, query);
     const { group, version, plural, namespace, name, subresource } = named;
@@ -192,27 +222,49 @@ export class ApiServer {
     if (served === undefined) throw noSuchPath();
     const isScopedWrong = served.kind.namespaced ? namespace === '' && name !== '' : namespace !== '';
     if (isScopedWrong) throw noSuchPath();
-    const { access } = this.#options;
+    const target = { served, namespace, name, subresource };
+    const { access, pods } = this.#options;
+    const connection = pods && served.version.connects?.find((one) => one.name === subresource);
+    if (pods && connection) {
+      const mayAs = (asked: string) => this.#authorize({ ...attributes, verb: asked });
+      const closing = this.#closing.signal;
+      return onPod({
+        access: pods,
+        context: this.#context,
+        request,
+        query,
+        target,
+        verb,
+        connection,
+        mayAs,
+        closing,
+        become,
+      });
+    }
     const outcome = access?.answer({ attributes, served, body: request.body ?? '' });
     if (outcome !== undefined) return answerOutcome(outcome);
     // Policies see the user that the request acts as.
     const admit = this.#policies.admitFor(attributes.user);
     const routing = admit ? { ...this.#routing, context: { ...this.#context, admit } } : this.#routing;
-    const target = { served, namespace, name, subresource };
     return carryOut(routing, { request, query, target, verb, check: access?.writeCheck(attributes) });
   }
 
   /** Returns the question with the user that the request acts as. */
   async #allow(request: TransportRequest, asked: Attributes): Promise<Attributes> {
-    const { access, authorize = access?.authorize ?? allowEverything } = this.#options;
-    const attributes = { ...asked, user: await actingUser(request.headers ?? {}, asked, authorize) };
-    const { allowed, reason } = await authorize(attributes);
+    const user = await actingUser(request.headers ?? {}, asked, (question) => this.#authorize(question));
+    const attributes = { ...asked, user };
+    const { allowed, reason } = await this.#authorize(attributes);
     if (allowed) return attributes;
     throw accessRefusal(attributes, reason);
   }
 
+  #authorize(attributes: Attributes): Verdict | Promise<Verdict> {
+    const { access, authorize = access?.authorize ?? allowEverything } = this.#options;
+    return authorize(attributes);
+  }
+
   #keep(stored: string, stream: WatchStream): void {
-    if (this.#isClosed) return stream.end();
+    if (this.#closing.signal.aborted) return stream.end();
     const streams = this.#streams.get(stored) ?? new Set();
     this.#streams.set(stored, streams);
     streams.add(stream);

@@ -29,6 +29,15 @@ export interface RunRequest extends LaunchRequest {
   readonly input?: string;
 }
 
+export interface StreamRequest extends LaunchRequest {
+  /** Kills it, with all that it started, when it aborts. */
+  readonly signal: AbortSignal;
+  /** Undefined: it has nothing to read. It need not be read to its end. */
+  readonly input: AsyncIterable<Uint8Array> | undefined;
+  /** Told of what it writes, piece by piece: of each of the two the next one waits for the one before. */
+  output(stream: 'stdout' | 'stderr', chunk: Uint8Array): Promise<void>;
+}
+
 export interface RunResult {
   /** 128 and the signal's number if a signal ended it. */
   readonly code: number;
@@ -55,6 +64,8 @@ export interface Processes {
   launch(request: LaunchRequest, ended: () => void): Promise<void>;
   /** Runs a command to its end. Rejects if it cannot be started. */
   run(request: RunRequest): Promise<RunResult>;
+  /** The same with its streams as they come. Its exit code, as of `run`. */
+  stream(request: StreamRequest): Promise<number>;
 }
 
 export interface Entry {
@@ -87,6 +98,8 @@ export interface HostFiles {
   setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void>;
   /** With all that is in it. */
   remove(path: string): Promise<void>;
+  /** A folder under another name, on the same disk, where nothing is yet. */
+  move(from: string, to: string): Promise<void>;
   /** What is in a folder; undefined if there is none. */
   list(path: string): Promise<readonly Entry[] | undefined>;
   /** What it is, links followed; undefined if there is nothing. */

@@ -54,7 +54,10 @@ export class MemoryMachine {
 
   readonly #hostFiles: HostFiles = {
     read: async (path) => textOf(this.files.get(path)),
-    readFrom: async () => undefined,
+    readFrom: async (path, position, most) => {
+      const text = textOf(this.files.get(path));
+      return text === undefined ? undefined : Buffer.from(text).subarray(position, position + most);
+    },
     write: async (path, content) => this.#put(path, Buffer.from(content).toString()),
     rewrite: async (path, content) => this.#put(path, content),
     claim: async (path) => {
@@ -71,6 +74,13 @@ export class MemoryMachine {
     setOwner: async () => undefined,
     remove: async (path) => {
       for (const one of this.files.keys()) if (one === path || one.startsWith(`${path}/`)) this.files.delete(one);
+    },
+    move: async (from, to) => {
+      for (const [one, file] of [...this.files]) {
+        if (one !== from && !one.startsWith(`${from}/`)) continue;
+        this.files.delete(one);
+        this.files.set(`${to}${one.slice(from.length)}`, file);
+      }
     },
     list: async (path) => {
       if (!this.files.has(path)) return undefined;
@@ -111,6 +121,7 @@ export class MemoryMachine {
     },
     launch: async ({ argv, env }, ended) => this.#shim(argv, env, ended),
     run: async () => ({ code: 0, stdout: '', stderr: '' }),
+    stream: async () => 0,
   };
 
   /** What the shim does, as one step. Programs: `forever`, or `exit CODE`. */

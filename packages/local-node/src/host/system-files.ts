@@ -121,6 +121,7 @@ export const systemHostFiles: HostFiles = {
   setMode: (path, mode) => chmod(path, mode),
   setOwner,
   remove: (path) => rm(path, { recursive: true, force: true }),
+  move: rename,
   async list(path) {
     const entries = await orAbsent(readdir(path, { withFileTypes: true }));
     return entries?.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));

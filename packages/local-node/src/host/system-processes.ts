@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
-import type { Processes, ProcessRow, RunRequest, RunResult } from './host.ts';
+import type { Writable } from 'node:stream';
+import type { LaunchRequest, Processes, ProcessRow, RunRequest, RunResult, StreamRequest } from './host.ts';
 import { parseListeners } from './listeners.ts';
 import { parseEnvironment, parseStat } from './process-table.ts';
 
@@ -74,19 +75,23 @@ export const systemProcesses: Processes = {
     child.unref();
   },
   async run(request) {
-    request.signal.throwIfAborted();
-    const [program, ...args] = request.argv;
-    const child = spawn(program, args, {
-      env: request.env,
-      cwd: request.folder,
-      detached: true, // so that its whole group can be ended
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    return outcomeOf(child, request);
+    return outcomeOf(begin(request), request);
   },
+  stream: (request) => streamOf(begin(request), request),
 };
 
-async function outcomeOf(child: ChildProcess, { signal, mostBytes, input }: RunRequest): Promise<RunResult> {
+function begin({ signal, argv: [program, ...args], env, folder }: LaunchRequest & { readonly signal: AbortSignal }) {
+  signal.throwIfAborted();
+  return spawn(program, args, {
+    env,
+    cwd: folder,
+    detached: true, // so that its whole group can be ended
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+}
+
+/** Ends it with its group when the signal says so. What is returned takes that back. */
+function endingWith(child: ChildProcess, signal: AbortSignal): Disposable {
   const stop = () => {
     if (child.pid === undefined) return;
     try {
@@ -96,23 +101,72 @@ async function outcomeOf(child: ChildProcess, { signal, mostBytes, input }: RunR
     }
   };
   signal.addEventListener('abort', stop, { once: true });
+  return { [Symbol.dispose]: () => signal.removeEventListener('abort', stop) };
+}
+
+/** As a shell counts: 128 and the signal's number if a signal ended it. */
+async function exitOf(child: ChildProcess): Promise<number> {
+  const [code, name] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return code ?? 128 + (name === null ? 0 : constants.signals[name]);
+}
+
+async function outcomeOf(child: ChildProcess, { signal, mostBytes, input }: RunRequest): Promise<RunResult> {
+  using _ending = endingWith(child, signal);
   try {
     const stdout = collect(child.stdout, mostBytes ?? MOST_BYTES);
     const stderr = collect(child.stderr, mostBytes ?? MOST_BYTES);
     child.stdin?.on('error', () => undefined); // it may end without reading
     child.stdin?.end(input ?? '');
-    const [code, name] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    const code = await exitOf(child);
     signal.throwIfAborted();
     return {
-      code: code ?? 128 + (name === null ? 0 : constants.signals[name]),
+      code,
       stdout: await textOf(child.stdout, stdout, signal),
       stderr: await textOf(child.stderr, stderr, signal),
     };
   } finally {
-    signal.removeEventListener('abort', stop);
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
+}
+
+async function streamOf(child: ChildProcess, { signal, input, output }: StreamRequest): Promise<number> {
+  using _ending = endingWith(child, signal);
+  try {
+    child.stdin?.on('error', () => undefined);
+    const exited = exitOf(child);
+    const passOn = async (name: 'stdout' | 'stderr'): Promise<void> => {
+      for await (const chunk of child[name] ?? []) await output(name, chunk as Buffer);
+    };
+    const outputs = Promise.all([passOn('stdout'), passOn('stderr')]);
+    outputs.catch(() => undefined); // looked at below, if it lives to be
+    if (child.stdin) void feed(child.stdin, input).catch(() => child.stdin?.destroy());
+    const code = await exited;
+    signal.throwIfAborted();
+    // A grandchild may keep the pipes open: then the signal ends the waiting.
+    await Promise.race([outputs, aborted(signal)]);
+    return code;
+  } finally {
+    child.stdin?.destroy();
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+}
+
+/** No faster than it reads. */
+async function feed(stdin: Writable, input: AsyncIterable<Uint8Array> | undefined): Promise<void> {
+  for await (const chunk of input ?? []) {
+    if (!stdin.writable) return;
+    if (!stdin.write(chunk)) await once(stdin, 'drain');
+  }
+  stdin.end();
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 function collect(stream: NodeJS.ReadableStream | null, most: number): Buffer[] {

@@ -1,7 +1,7 @@
 /** A command in a running container: in its namespaces, with its environment. */
 import { join } from 'node:path';
 import { ReeveError } from '@reeve/runtime';
-import type { RunResult } from '../host/host.ts';
+import type { LaunchRequest, RunResult, StreamRequest } from '../host/host.ts';
 import { asUser, userOf } from '../pod/user.ts';
 import { COOKIE } from '../shim/runs.ts';
 import type { ContainerKeeper } from './container-keeper.ts';
@@ -13,6 +13,10 @@ export interface ExecOptions {
   readonly input?: string;
 }
 
+/** What it reads and writes while it runs. */
+export type StreamOptions = Pick<StreamRequest, 'input' | 'output' | 'signal'>;
+
+/** Runs a command to its end. */
 export async function execIn(
   node: NodeEnvironment,
   pod: PodKeeper,
@@ -20,6 +24,26 @@ export async function execIn(
   command: readonly string[],
   options: ExecOptions,
 ): Promise<RunResult> {
+  return node.host.processes.run({ ...(await launchIn(node, pod, container, command)), ...options });
+}
+
+/** The same with streams: the exit code. */
+export async function execWith(
+  node: NodeEnvironment,
+  pod: PodKeeper,
+  container: ContainerKeeper,
+  command: readonly string[],
+  options: StreamOptions,
+): Promise<number> {
+  return node.host.processes.stream({ ...(await launchIn(node, pod, container, command)), ...options });
+}
+
+async function launchIn(
+  node: NodeEnvironment,
+  pod: PodKeeper,
+  container: ContainerKeeper,
+  command: readonly string[],
+): Promise<LaunchRequest> {
   const { host, runs } = node;
   const main = container.main();
   const latest = container.latest;
@@ -31,11 +55,10 @@ export async function execIn(
   const user = asUser(userOf(pod.pod, pod.containerOf(container.name), host.user));
   const [program, ...args] = node.driverOf(latest.driver).enter(main, [...user, ...command], mounts);
   if (program === undefined) throw new ReeveError('NODE_NOT_RUNNING', `${where}: no command`, { subjects: [pod.key] });
-  return host.processes.run({
+  return {
     argv: [program, ...args],
     // The cookie stays: what is left of it ends with the run.
     env: { ...env, [COOKIE]: runs.cookieOf(container.keyOf(latest.attempt)) },
     folder: join(runs.containerFolder(container.keyOf(0)), 'scratch'),
-    ...options,
-  });
+  };
 }

@@ -9,6 +9,14 @@ export interface NodeFacts {
   /** Of the machine itself: pods with `hostNetwork` have it, too. */
   readonly address: string;
   /** Where pods find the API server, if they may know. */
-  readonly apiServer: { readonly host: string; readonly port: number; readonly ca?: string } | undefined;
+  readonly apiServer:
+    | {
+        readonly host: string;
+        readonly port: number;
+        readonly ca?: string;
+        /** It puts the token of its account into every pod, as Kubernetes does; else the node does it for pods that name one. */
+        readonly givesTokens?: boolean;
+      }
+    | undefined;
   readonly hostPathRoots: readonly string[];
 }

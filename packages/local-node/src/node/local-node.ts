@@ -28,12 +28,12 @@ import { statusOf } from '../pod/status.ts';
 import type { PodDecision, StoredPod } from '../pod/view.ts';
 import { Runs } from '../shim/runs.ts';
 import type { AddressPool } from './addresses.ts';
-import type { ExecOptions } from './exec.ts';
+import type { ExecOptions, StreamOptions } from './exec.ts';
 import type { NodeFacts } from './facts.ts';
 import type { LogOptions } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
-import { type ContainerPlace, execAt, logsAt } from './pod-access.ts';
+import { type ContainerPlace, execAt, logsAt, streamAt } from './pod-access.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord, recordOf } from './record.ts';
 import { NodeRounds } from './rounds.ts';
@@ -120,6 +120,10 @@ export class LocalNode extends Controller<Pod> {
     return [...this.#keepers.values()].map(({ key }) => key);
   }
 
+  get nodeName(): string {
+    return this.#options.facts.name;
+  }
+
   get driver(): DriverName {
     return this.#environment.driver.name;
   }
@@ -181,7 +185,12 @@ export class LocalNode extends Controller<Pod> {
     return execAt(this.#environment, [...this.#keepers.values()], at, command, options);
   }
 
-  /** What a container wrote, in pieces as they come. */
+  /** Runs a command in a container with its streams as they come. Its exit code. */
+  execStream(at: ContainerPlace, command: readonly string[], options: StreamOptions): Promise<number> {
+    return streamAt(this.#environment, [...this.#keepers.values()], at, command, options);
+  }
+
+  /** What a container wrote, in pieces as they come. Throws if there is no such run. */
   logs(at: ContainerPlace & { readonly previous?: boolean }, options: LogOptions): AsyncGenerator<Uint8Array> {
     return logsAt(this.#environment, [...this.#keepers.values()], at, options);
   }

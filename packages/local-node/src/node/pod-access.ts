@@ -2,7 +2,7 @@
 import { ReeveError } from '@reeve/runtime';
 import type { RunResult } from '../host/host.ts';
 import type { ContainerKeeper } from './container-keeper.ts';
-import { type ExecOptions, execIn } from './exec.ts';
+import { type ExecOptions, execIn, execWith, type StreamOptions } from './exec.ts';
 import { type LogOptions, readLog } from './logs.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import type { PodKeeper } from './pod-keeper.ts';
@@ -10,6 +10,8 @@ import type { PodKeeper } from './pod-keeper.ts';
 export interface ContainerPlace {
   readonly namespace: string;
   readonly pod: string;
+  /** Default: whichever has the name by now. */
+  readonly uid?: string;
   /** Default: the first one. */
   readonly container?: string;
 }
@@ -25,7 +27,20 @@ export async function execAt(
   return execIn(node, keeper, container, command, options);
 }
 
-export async function* logsAt(
+/** With its streams as they come; its exit code. */
+export async function streamAt(
+  node: NodeEnvironment,
+  keepers: readonly PodKeeper[],
+  at: ContainerPlace,
+  command: readonly string[],
+  options: StreamOptions,
+): Promise<number> {
+  const { keeper, container } = find(node, keepers, at);
+  return execWith(node, keeper, container, command, options);
+}
+
+/** Throws at once if there is no such run. */
+export function logsAt(
   node: NodeEnvironment,
   keepers: readonly PodKeeper[],
   at: ContainerPlace & { readonly previous?: boolean },
@@ -37,16 +52,16 @@ export async function* logsAt(
   const { clock, host, runs } = node;
   const key = container.keyOf(run.attempt);
   const isOver = async () => (await runs.read(key))?.state === 'ended';
-  yield* readLog({ clock, files: host.files }, runs.logPath(key), options, isOver);
+  return readLog({ clock, files: host.files }, runs.logPath(key), options, isOver);
 }
 
 function find(
   { facts }: NodeEnvironment,
   keepers: readonly PodKeeper[],
-  { namespace, pod, container: wanted }: ContainerPlace,
+  { namespace, pod, uid, container: wanted }: ContainerPlace,
 ): { readonly keeper: PodKeeper; readonly container: ContainerKeeper } {
   // Of two with one name the later one: the other is on its way out.
-  const keeper = keepers.findLast(({ key }) => key === `${namespace}/${pod}`);
+  const keeper = keepers.findLast((one) => one.key === `${namespace}/${pod}` && (uid ?? one.uid) === one.uid);
   if (!keeper) throw noSuch(`there is no pod ${namespace}/${pod} on node ${facts.name}`);
   const name = wanted ?? keeper.pod.spec?.containers[0]?.name ?? '';
   const container = keeper.containers.get(name);

@@ -5,6 +5,7 @@ import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
+import { pulledText, pulling } from '../pod/pulling.ts';
 import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
 import { userOf } from '../pod/user.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
@@ -16,7 +17,7 @@ import { hookOf, probesOf } from './hooks.ts';
 import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { type PodRecord, writeRecord } from './record.ts';
-import { accountVolume, withAccountMount } from './service-account-volume.ts';
+import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 
 /** What one turn of work may use. */
 export interface PodTurn {
@@ -25,10 +26,7 @@ export interface PodTurn {
   readonly signal: AbortSignal;
 }
 
-const IMAGE_RETRY_MS = 10_000;
-const IMAGE_RETRY_MOST_MS = 300_000;
 const CONFIG_RETRY_MS = 2_000;
-const COMING_MS = 1_000;
 /** Others may pass through a folder to what is theirs, and see nothing else. */
 const PASSABLE = 0o711;
 const LAUNCH_RETRY_MS = 10_000;
@@ -231,7 +229,9 @@ export class PodKeeper {
   #refuseSandbox(): void {
     const { driver, sandboxRemedy } = this.#node;
     if (driver.hasMounts || this.pod.metadata.annotations?.[RELOCATABLE] === 'true') return;
-    const paths = this.#all().flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
+    const mounted = this.#all().flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ mountPath }) => mountPath));
+    // The token, which nearly every pod has, is told by a variable, too.
+    const paths = mounted.filter((path) => path !== ACCOUNT_PATH);
     if (paths.length === 0) return;
     throw new SandboxProblem(
       `this machine makes no mount namespaces for the node, so nothing can be mounted at ${[...new Set(paths)].join(', ')}: ` +
@@ -242,7 +242,7 @@ export class PodKeeper {
   async #updateVolumes({ sources }: PodTurn): Promise<void> {
     const { clock, facts } = this.#node;
     const turn = { pod: this.pod, sources, around: this.#surroundings(), now: clock.now() };
-    const account = facts.apiServer ? accountVolume(this.pod) : undefined;
+    const account = facts.apiServer && !facts.apiServer.givesTokens ? accountVolume(this.pod) : undefined;
     let renewAt: number | undefined;
     if (account) {
       try {
@@ -264,16 +264,16 @@ export class PodKeeper {
       turn.events.warning('Failed', event, 'Starting');
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
-    if (!isResolved(image) && image.isComing) {
-      keeper.obstacle = { reason: 'ContainerCreating', message: image.message, retryAt: clock.now() + COMING_MS };
+    if (!isResolved(image)) {
+      const { obstacle, event } = pulling(container.image ?? '', image, keeper.obstacle, clock.now());
+      if (!image.isComing) return refuse(obstacle, event ?? '');
+      if (event !== undefined) turn.events.normal('Pulling', event, 'Pulling');
+      keeper.obstacle = obstacle;
       return;
     }
-    if (!isResolved(image)) {
-      const waitMs = Math.min(IMAGE_RETRY_MOST_MS, (keeper.obstacle?.waitMs ?? IMAGE_RETRY_MS / 2) * 2);
-      const reason = keeper.obstacle?.waitMs === undefined ? 'ErrImagePull' : 'ImagePullBackOff';
-      const { message } = image;
-      const obstacle = { reason, message, waitMs, retryAt: clock.now() + waitMs };
-      return refuse(obstacle, `Failed to pull image "${container.image}": ${message}`);
+    const { pullingSince } = keeper.obstacle ?? {};
+    if (pullingSince !== undefined) {
+      turn.events.normal('Pulled', pulledText(container.image ?? '', clock.now() - pullingSince), 'Pulling');
     }
     try {
       const around = this.#surroundings();

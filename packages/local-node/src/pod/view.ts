@@ -14,6 +14,8 @@ export interface Obstacle {
   readonly retryAt: number;
   /** How long that was put off; it grows. */
   readonly waitMs?: number;
+  /** Its image is on its way, since then. */
+  readonly pullingSince?: number;
 }
 
 /** What a probe has found: not settled before its first threshold is reached. */

