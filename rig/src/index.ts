@@ -48,5 +48,6 @@ export { ETCD_VERSION, KUBE_VERSION } from './kube/build.ts';
 export { ANYTHING, type CustomKind, definitionOf } from './kube/definition.ts';
 export { Authority, kubeconfigText } from './kube/pki.ts';
 export { type Kube, type KubeOptions, type KubeUser, startKube } from './kube/kube.ts';
+export { kubeProgram } from './kube/programs.ts';
 export { type Relay, startRelay } from './kube/relay.ts';
 export { type Latency, startTraffic, type Traffic, type TrafficOptions, type TrafficResult } from './traffic.ts';

@@ -39,6 +39,12 @@ function ask(
   });
 }
 
+async function input(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 export const systemIo: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
@@ -49,6 +55,7 @@ export const systemIo: Io = {
   columns: () => process.stderr.columns || DEFAULT_COLUMNS,
   env: process.env,
   ask,
+  input,
   onInterrupt(listener) {
     process.on('SIGINT', listener);
     process.on('SIGTERM', listener);
@@ -69,4 +76,9 @@ export const systemIo: Io = {
   },
   ports: systemPorts,
   connect: (options) => connectRedis(options, systemPorts),
+  async connectApi(options) {
+    // Whoever works on Redis alone does without it.
+    const { connect, systemKubePorts } = await import('@reeve/kube');
+    return connect(systemKubePorts(), options);
+  },
 };

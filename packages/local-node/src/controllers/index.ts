@@ -9,6 +9,7 @@ import { GarbageKeeper } from './garbage/keeper.ts';
 import { JobController } from './job/controller.ts';
 import { AccountController } from './namespace/account.ts';
 import { NamespaceController } from './namespace/controller.ts';
+import { RootCaPublisher } from './namespace/root-ca.ts';
 import { PodCollector } from './podgc/controller.ts';
 import { ReplicaSetController } from './replicaset/controller.ts';
 import { StatefulSetController } from './statefulset/controller.ts';
@@ -26,6 +27,8 @@ export interface ControlPlanePorts {
   /** For discovery: which kinds there are. */
   readonly client: Pick<KubeClient, 'read'>;
   readonly directories: Directories;
+  /** The authority of the API server in PEM, for pods. Without it none is told of one. */
+  readonly rootCa?: string;
   readonly log?: Log;
 }
 
@@ -41,7 +44,8 @@ export const controlPlaneBudget: Omit<BudgetRates, 'lease'> = {
 };
 
 /** Scheduler and controllers, in this manager; it may have others, too. */
-export function addControlPlane(manager: Manager, { clock, client, directories, log }: ControlPlanePorts): void {
+export function addControlPlane(manager: Manager, ports: ControlPlanePorts): void {
+  const { clock, client, directories, rootCa, log } = ports;
   const all = [
     new Scheduler(),
     new StatefulSetController(),
@@ -55,6 +59,7 @@ export function addControlPlane(manager: Manager, { clock, client, directories, 
     new PodCollector(),
     new NamespaceController(client),
     new AccountController(),
+    ...(rootCa === undefined ? [] : [new RootCaPublisher(rootCa)]),
     new GarbageKeeper({ clock, client, host: manager, ...(log && { log }) }),
   ];
   for (const one of all) manager.add(one);

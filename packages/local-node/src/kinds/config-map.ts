@@ -13,3 +13,6 @@ export const configMaps = resource<ConfigMap>({
   kind: 'ConfigMap',
   namespaced: true,
 });
+
+/** Where Kubernetes publishes the authority of the API server, in every namespace; volumes of service accounts look for it there. */
+export const ROOT_CA = 'kube-root-ca.crt';

@@ -8,7 +8,7 @@ export interface NodeFacts {
   readonly capacity: Readonly<Record<string, string>>;
   /** Of the machine itself: pods with `hostNetwork` have it, too. */
   readonly address: string;
-  /** Where pods find the API server, if they may know. */
+  /** Where pods find the API server, if they may know. `ca`: its authority, which somebody publishes as `kube-root-ca.crt`. */
   readonly apiServer: { readonly host: string; readonly port: number; readonly ca?: string } | undefined;
   readonly hostPathRoots: readonly string[];
 }
