@@ -55,7 +55,8 @@ export const cliErrors = {
     remedy: 'Give another name, or move the file away.',
   },
   BACKUP_UNREADABLE: {
-    meaning: 'The file is no backup of a control plane, is damaged, or was made by a newer version. Nothing was changed.',
+    meaning:
+      'The file is no backup of a control plane, is damaged, or was made by a newer version. Nothing was changed.',
     remedy: 'Check the file; restore it with the version of reeve that made it.',
   },
   PLANE_RUNNING: {
@@ -134,7 +135,12 @@ const usageCodes: ReadonlySet<string> = new Set([
   'JOURNAL_BROKEN',
   'JOURNAL_EXISTS',
 ]);
-const refusedCodes: ReadonlySet<string> = new Set(['NOT_APPROVED', 'ROLLBACK_IMPOSSIBLE', 'PLAN_STALE', 'PLANE_RUNNING']);
+const refusedCodes: ReadonlySet<string> = new Set([
+  'NOT_APPROVED',
+  'ROLLBACK_IMPOSSIBLE',
+  'PLAN_STALE',
+  'PLANE_RUNNING',
+]);
 
 export function exitCodeOf(code: string): ExitCode {
   if (usageCodes.has(code)) return exit.usage;

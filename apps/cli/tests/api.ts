@@ -4,7 +4,13 @@ import { ApiServer, memoryJournal, Store } from '@reeve/embedded';
 import { type AnyObject, KubeClient, type OpenSocket, resource, systemKubePorts, type Transport } from '@reeve/kube';
 import { Harness, type Ran, type RunOptions } from './harness.ts';
 
-export const configMaps = resource({ group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true });
+export const configMaps = resource({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
+});
 export const events = resource({ group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true });
 
 export class ApiHarness {

@@ -6,7 +6,8 @@ import { ApiHarness, map } from './api.ts';
 
 test('what is applied is created, changed, or left as it is', async (t) => {
   const api = await ApiHarness.open(t);
-  const apply = async (data: object, more = '') => (await api.withFile(`apply -f FILE ${more}`, map('m', { data }))).out;
+  const apply = async (data: object, more = '') =>
+    (await api.withFile(`apply -f FILE ${more}`, map('m', { data }))).out;
   assert.equal(await apply({ a: '1' }, '--dry-run'), 'configmap/m would be created\n');
   assert.equal(await api.maps().find('m'), undefined);
   assert.equal(await apply({ a: '1' }), 'configmap/m created\n');
@@ -26,7 +27,10 @@ test('fields of others are told with their owner, and taken over by --force only
   const mine = map('m', { data: { a: 'mine', b: 'mine' } });
   const refused = await api.withFile('apply -f FILE', mine);
   assert.equal(refused.code, 1);
-  assert.match(refused.err, /configmap\/m has fields of others:\n {2}\.data\.a: of "other".* \[APPLY_CONFLICT\]\n +→ .*--force/);
+  assert.match(
+    refused.err,
+    /configmap\/m has fields of others:\n {2}\.data\.a: of "other".* \[APPLY_CONFLICT\]\n +→ .*--force/,
+  );
   assert.deepEqual((await api.maps().get('m')).data, { a: 'theirs', c: 'theirs' });
   assert.equal((await api.withFile('apply -f FILE --force', mine)).out, 'configmap/m changed\n');
   assert.deepEqual((await api.maps().get('m')).data, { a: 'mine', b: 'mine', c: 'theirs' });
@@ -68,7 +72,13 @@ test('objects are deleted by name or by file; what is not there is told', async 
   assert.match(gone.err, /configmap\/a is not there \[NOT_THERE\]/);
   assert.equal((await api.run('delete cm a --ignore-not-found')).code, 0);
   assert.equal((await api.withFile('delete -f FILE', map('c'))).out, 'configmap/c deleted\n');
-  for (const line of ['delete cm', 'delete', 'delete cm a -f x', 'delete cm a --timeout 3', 'delete cm a --cascade x']) {
+  for (const line of [
+    'delete cm',
+    'delete',
+    'delete cm a -f x',
+    'delete cm a --timeout 3',
+    'delete cm a --cascade x',
+  ]) {
     assert.equal((await api.run(line)).code, 2, line);
   }
 });
@@ -119,10 +129,7 @@ test('logs come as the server sends them, of the container that is meant', async
   const api = new ApiHarness(podServer(seen, ['main', 'side']));
   const ran = await api.run('logs p -n ns --tail 5 --previous');
   assert.deepEqual([ran.code, ran.out, ran.err], [0, 'grüße\n', 'container main; others: side\n']);
-  assert.equal(
-    seen.at(-1)?.path,
-    '/api/v1/namespaces/ns/pods/p/log?container=main&previous=true&tailLines=5',
-  );
+  assert.equal(seen.at(-1)?.path, '/api/v1/namespaces/ns/pods/p/log?container=main&previous=true&tailLines=5');
   await api.run('logs pod/p -c side -f');
   assert.equal(seen.at(-1)?.path, '/api/v1/namespaces/default/pods/p/log?container=side&follow=true');
   for (const line of ['logs', 'logs a b', 'logs svc/p', 'logs p --tail -1']) {

@@ -29,7 +29,10 @@ test('every command has help that names what it takes', async () => {
     assert.equal(code, 0, spec.name);
     assert.ok(out.includes(`Usage: reeve ${spec.name}`), out);
     for (const [name, option] of Object.entries(optionsOf(spec))) {
-      assert.ok(out.includes(option.short === undefined ? `  --${name}` : `  -${option.short}, --${name}`), `${spec.name} ${name}`);
+      assert.ok(
+        out.includes(option.short === undefined ? `  --${name}` : `  -${option.short}, --${name}`),
+        `${spec.name} ${name}`,
+      );
     }
   }
 });

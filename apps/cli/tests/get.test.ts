@@ -10,23 +10,42 @@ test('objects are listed as a table, by namespace, by label, or all', async (t) 
   await api.maps().create(map('one', { metadata: { name: 'one', labels: { app: 'x' } }, data: { a: '1', b: '2' } }));
   await api.maps().create(map('two'));
   await api.maps('kube-public').create(map('three'));
-  const rows = (text: string) => text.trimEnd().split('\n').map((line) => line.split(/ {2,}/));
+  const rows = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
   const all = await api.run('get cm');
   assert.deepEqual([all.code, all.err], [0, '']);
-  assert.deepEqual(rows(all.out).map((row) => row.slice(0, 2)), [
-    ['NAME', 'DATA'],
-    ['one', '2'],
-    ['two', '0'],
-  ]);
-  assert.deepEqual(rows((await api.run('get configmap -l app=x')).out).map(([name]) => name), ['NAME', 'one']);
-  assert.deepEqual(rows((await api.run('get ConfigMap -n kube-public')).out).map(([name]) => name), ['NAME', 'three']);
-  assert.deepEqual(rows((await api.run('get cm --all-namespaces')).out).map((row) => row.slice(0, 2)), [
-    ['NAMESPACE', 'NAME'],
-    ['default', 'one'],
-    ['default', 'two'],
-    ['kube-public', 'three'],
-  ]);
-  assert.match((await api.run('get cm,ns')).out, /^NAME.*\nconfigmap\/one .*\nconfigmap\/two .*\n\nNAME.*\nnamespace\/default /);
+  assert.deepEqual(
+    rows(all.out).map((row) => row.slice(0, 2)),
+    [
+      ['NAME', 'DATA'],
+      ['one', '2'],
+      ['two', '0'],
+    ],
+  );
+  assert.deepEqual(
+    rows((await api.run('get configmap -l app=x')).out).map(([name]) => name),
+    ['NAME', 'one'],
+  );
+  assert.deepEqual(
+    rows((await api.run('get ConfigMap -n kube-public')).out).map(([name]) => name),
+    ['NAME', 'three'],
+  );
+  assert.deepEqual(
+    rows((await api.run('get cm --all-namespaces')).out).map((row) => row.slice(0, 2)),
+    [
+      ['NAMESPACE', 'NAME'],
+      ['default', 'one'],
+      ['default', 'two'],
+      ['kube-public', 'three'],
+    ],
+  );
+  assert.match(
+    (await api.run('get cm,ns')).out,
+    /^NAME.*\nconfigmap\/one .*\nconfigmap\/two .*\n\nNAME.*\nnamespace\/default /,
+  );
   assert.equal((await api.run('get cm/one cm/two -o name')).out, 'configmap/one\nconfigmap/two\n');
 });
 

@@ -110,7 +110,5 @@ function isIssued(server: Pair, authority: Pair): boolean {
 function hasNames({ certificate }: Pair): boolean {
   const read = new X509Certificate(certificate);
   const { dns, ips } = serverNames;
-  return (
-    dns.every((name) => read.checkHost(name) !== undefined) && ips.every((ip) => read.checkIP(ip) !== undefined)
-  );
+  return dns.every((name) => read.checkHost(name) !== undefined) && ips.every((ip) => read.checkIP(ip) !== undefined);
 }

@@ -79,7 +79,8 @@ const publicKeyOf = (key: string): Buffer => createPublicKey(key).export({ type:
 /** By which a certificate names the key that signed it. */
 const identifierOf = (publicKey: Buffer): ArrayBuffer => hashOf(publicKey).slice(0, 20);
 
-const hashOf = (publicKey: Buffer): ArrayBuffer => new Uint8Array(createHash('sha256').update(publicKey).digest()).buffer;
+const hashOf = (publicKey: Buffer): ArrayBuffer =>
+  new Uint8Array(createHash('sha256').update(publicKey).digest()).buffer;
 
 function nameOf(commonName: string): Name {
   const value = new AttributeValue({ utf8String: commonName });

@@ -66,7 +66,12 @@ function platform({ platform: name, nodeVersion }: MachineFacts): readonly Findi
   return [
     name === 'linux'
       ? { check: 'system', state: 'ok', detail: 'linux' }
-      : { check: 'system', state: 'missing', detail: name, remedy: 'pods run on Linux only; the rest does elsewhere, too' },
+      : {
+          check: 'system',
+          state: 'missing',
+          detail: name,
+          remedy: 'pods run on Linux only; the rest does elsewhere, too',
+        },
     major >= LEAST_NODE
       ? { check: 'node', state: 'ok', detail: nodeVersion }
       : { check: 'node', state: 'missing', detail: nodeVersion, remedy: `install Node ${LEAST_NODE} or newer` },
@@ -92,7 +97,8 @@ function userNamespaces({ userNamespaces: found, isRoot, sandboxRemedy, drivers 
     ...(allowed === '0' ? ['kernel.unprivileged_userns_clone is 0'] : []),
     ...(restricted === '1' ? ['kernel.apparmor_restrict_unprivileged_userns is 1'] : []),
   ];
-  if (closed.length === 0) return { check, state: 'ok', detail: most === undefined ? 'not limited' : `at most ${most}` };
+  if (closed.length === 0)
+    return { check, state: 'ok', detail: most === undefined ? 'not limited' : `at most ${most}` };
   const works = isRoot || drivers.some(({ name, works: does }) => does && name !== 'plain');
   if (works) return { check, state: 'ok', detail: `${closed.join(', ')}, and a driver works all the same` };
   return { check, state: 'advice', detail: closed.join(', '), remedy: sandboxRemedy };
@@ -137,13 +143,21 @@ function dataFolder({ data: { path, state, note, freeBytes } }: MachineFacts): r
   const detail = `${Math.floor(freeBytes / MIB)} MiB free`;
   const remedy = 'make room, or choose another folder with --data';
   const isEnough = freeBytes >= LEAST_FREE_BYTES;
-  return [folder, isEnough ? { check: 'disk', state: 'ok', detail } : { check: 'disk', state: 'missing', detail, remedy }];
+  return [
+    folder,
+    isEnough ? { check: 'disk', state: 'ok', detail } : { check: 'disk', state: 'missing', detail, remedy },
+  ];
 }
 
 function programs({ programs: found }: MachineFacts): readonly Finding[] {
   const shell: Finding = found.sh
     ? { check: 'sh', state: 'ok', detail: found.sh }
-    : { check: 'sh', state: 'missing', detail: 'not on PATH', remedy: 'every container is started by a shell: install one' };
+    : {
+        check: 'sh',
+        state: 'missing',
+        detail: 'not on PATH',
+        remedy: 'every container is started by a shell: install one',
+      };
   const ofPods = Object.entries(POD_PROGRAMS).map(([name, use]): Finding => {
     const path = found[name];
     if (path !== undefined) return { check: name, state: 'ok', detail: path };

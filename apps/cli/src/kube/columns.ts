@@ -116,8 +116,7 @@ const jobs: readonly Column[] = [
 ];
 
 function jobStatus(job: AnyObject): string {
-  const isTrue = (type: string): boolean =>
-    valueAt(job, `.status.conditions[?(@.type=="${type}")].status`) === 'True';
+  const isTrue = (type: string): boolean => valueAt(job, `.status.conditions[?(@.type=="${type}")].status`) === 'True';
   if (isTrue('Complete')) return 'Complete';
   if (isTrue('Failed')) return 'Failed';
   if (job.metadata.deletionTimestamp !== undefined) return 'Terminating';
@@ -145,7 +144,7 @@ export const eventColumns: readonly Column[] = [
   },
   {
     title: 'MESSAGE',
-    of: (event) => cellText(String(valueAt(event, '.message') ?? valueAt(event, '.note') ?? '').trim()),
+    of: (event) => cellText(valueAt(event, '.message') ?? valueAt(event, '.note')).trim(),
   },
 ];
 
@@ -169,7 +168,9 @@ const volumes: readonly Column[] = [
     title: 'CLAIM',
     of(volume) {
       const claim = valueAt(volume, '.spec.claimRef');
-      return claim === undefined ? '' : `${cellText(valueAt(claim, '.namespace'))}/${cellText(valueAt(claim, '.name'))}`;
+      return claim === undefined
+        ? ''
+        : `${cellText(valueAt(claim, '.namespace'))}/${cellText(valueAt(claim, '.name'))}`;
     },
   },
   at('STORAGECLASS', '.spec.storageClassName'),
@@ -245,14 +246,16 @@ export function customColumns(definition: AnyObject | undefined, version: string
   if (!columns || columns.length === 0) return fallback;
   return [
     name,
-    ...columns.map(({ name: title, type, jsonPath, priority = 0 }): Column => ({
-      title: title.toUpperCase(),
-      wide: priority > 0,
-      of(object, now) {
-        const value = valueAt(object, jsonPath);
-        if (type !== 'date' || value === undefined) return cellText(value);
-        return ageText(value, now);
-      },
-    })),
+    ...columns.map(
+      ({ name: title, type, jsonPath, priority = 0 }): Column => ({
+        title: title.toUpperCase(),
+        wide: priority > 0,
+        of(object, now) {
+          const value = valueAt(object, jsonPath);
+          if (type !== 'date' || value === undefined) return cellText(value);
+          return ageText(value, now);
+        },
+      }),
+    ),
   ];
 }

@@ -40,14 +40,19 @@ export async function run(line: EventsLine): Promise<ExitCode> {
       else io.err(`no events${namespace === undefined ? '' : ` in namespace ${namespace}`}\n`);
       return exit.ok;
     }
-    await follow(client, selection, { clock: io.ports.clock, signal }, {
-      all: (list) => print(byTime(list)),
-      // That the server forgets an event is none.
-      changed: (event, isDeleted) => {
-        if (!isDeleted) print([event]);
+    await follow(
+      client,
+      selection,
+      { clock: io.ports.clock, signal },
+      {
+        all: (list) => print(byTime(list)),
+        // That the server forgets an event is none.
+        changed: (event, isDeleted) => {
+          if (!isDeleted) print([event]);
+        },
+        lost: (error) => io.err(`${error.message}; trying again\n`),
       },
-      lost: (error) => io.err(`${error.message}; trying again\n`),
-    });
+    );
     return exit.ok;
   });
 }

@@ -141,10 +141,15 @@ async function watch(line: GetLine, api: Api, group: Group): Promise<ExitCode> {
     ...(values.selector !== undefined && { labelSelector: values.selector }),
     ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
   };
-  await follow(api.client.resource(kind, namespace), selection, { clock: io.ports.clock, signal }, {
-    all: print,
-    changed: (object) => print([object]),
-    lost: (error) => io.err(`${error.message}; trying again\n`),
-  });
+  await follow(
+    api.client.resource(kind, namespace),
+    selection,
+    { clock: io.ports.clock, signal },
+    {
+      all: print,
+      changed: (object) => print([object]),
+      lost: (error) => io.err(`${error.message}; trying again\n`),
+    },
+  );
   return exit.ok;
 }

@@ -43,7 +43,10 @@ const WHERE = /^\[\?\(\s*@\.([\w.-]+)\s*==\s*(?:'([^']*)'|"([^"]*)"|(true|false|
 
 function stepsOf(path: string): readonly Step[] | undefined {
   const steps: Step[] = [];
-  let rest = path.trim().replace(/^\{(.*)\}$/, '$1').replace(/^\$/, '');
+  let rest = path
+    .trim()
+    .replace(/^\{(.*)\}$/, '$1')
+    .replace(/^\$/, '');
   if (rest !== '' && !rest.startsWith('.') && !rest.startsWith('[')) rest = `.${rest}`;
   while (rest !== '') {
     const [step, length] = stepAt(rest) ?? [];

@@ -52,7 +52,16 @@ test('objects are named by kind and names, or by pairs', () => {
     { kind: 'pod', names: ['a', 'c'] },
     { kind: 'svc', names: ['b'] },
   ]);
-  for (const wrong of [[], [','], ['pod/'], ['pod/a/b'], ['pod/a', 'b'], ['pod', 'a/b'], ['po,svc', 'a'], ['pod', '']]) {
+  for (const wrong of [
+    [],
+    [','],
+    ['pod/'],
+    ['pod/a/b'],
+    ['pod/a', 'b'],
+    ['pod', 'a/b'],
+    ['po,svc', 'a'],
+    ['pod', ''],
+  ]) {
     assert.throws(() => readWanted(wrong), { code: 'USAGE' }, wrong.join(' '));
   }
 });

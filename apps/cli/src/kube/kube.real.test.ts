@@ -87,7 +87,9 @@ class Scene {
     };
     const { server, 'certificate-authority-data': data } = config.clusters[0].cluster;
     return new Promise((resolve, reject) => {
-      const asked = request(`${server}${path}`, { ca: Buffer.from(data, 'base64'), headers, agent: false });
+      const ca = Buffer.from(data, 'base64');
+      // Not the name of the Host header, which Node would take.
+      const asked = request(`${server}${path}`, { ca, headers, agent: false, servername: 'localhost' });
       asked.on('error', reject);
       asked.on('response', (response) => {
         let text = '';
@@ -188,8 +190,8 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     assert.equal((await scene.ask('/api/v1/nodes', { ...host, host: 'example.com' })).status, 403);
     assert.equal((await scene.ask('/reeve/backup', {})).status, 401);
     const { hostname, port } = new URL(
-      (JSON.parse(readFileSync(scene.kubeconfig, 'utf8')) as { clusters: [{ cluster: { server: string } }] }).clusters[0]
-        .cluster.server,
+      (JSON.parse(readFileSync(scene.kubeconfig, 'utf8')) as { clusters: [{ cluster: { server: string } }] })
+        .clusters[0].cluster.server,
     );
     assert.equal(hostname, '127.0.0.1');
     const stranger = request(`https://127.0.0.1:${port}/livez`, { agent: false });
@@ -204,7 +206,10 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
       async () => (await scene.ok(['get', 'statefulset', 'web'])).includes('2/2'),
       PATIENCE,
     );
-    assert.match(await scene.ok(['get', 'pods']), /^NAME +READY +STATUS.*\nweb-0 +1\/1 +Running.*\nweb-1 +1\/1 +Running/);
+    assert.match(
+      await scene.ok(['get', 'pods']),
+      /^NAME +READY +STATUS.*\nweb-0 +1\/1 +Running.*\nweb-1 +1\/1 +Running/,
+    );
     assert.match(await scene.ok(['events', 'pod/web-0']), /Started +pod\/web-0 +Started container main/);
     const conflict = await scene.reeve(['apply', '-f', '-'], web.replace('word: hello', 'word: other'));
     assert.equal(conflict.code, 0, conflict.stderr);
@@ -226,7 +231,10 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     const file = join(scene.home, 'backup.db');
     assert.match(await scene.ok(['backup', file]), /objects, revision \d+/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.deepEqual(readdirSync(scene.home).filter((name) => name.startsWith('backup')), ['backup.db']);
+    assert.deepEqual(
+      readdirSync(scene.home).filter((name) => name.startsWith('backup')),
+      ['backup.db'],
+    );
     const again = await scene.reeve(['backup', file]);
     assert.equal(again.code, 2);
     assert.match(again.stderr, /FILE_EXISTS/);

@@ -18,7 +18,11 @@ export async function run(line: CommandLine<typeof logsOptions>): Promise<ExitCo
     const pod = await client.resource(pods, namespace).get(name, { signal });
     const container = values.container ?? defaultContainer(pod);
     if (values.container === undefined && containersOf(pod).length > 1) {
-      io.err(`container ${container}; others: ${containersOf(pod).filter((one) => one !== container).join(', ')}\n`);
+      io.err(
+        `container ${container}; others: ${containersOf(pod)
+          .filter((one) => one !== container)
+          .join(', ')}\n`,
+      );
     }
     const query = new URLSearchParams({
       ...(container !== undefined && { container }),

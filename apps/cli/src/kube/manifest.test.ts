@@ -38,7 +38,13 @@ test('numbers are what Kubernetes takes them for', () => {
 });
 
 test('what is written as YAML is read the same, also by older readers', () => {
-  const value = { yes: 'yes', octal: '0644', at: '2026-01-01T00:00:00Z', large: 9007199254740993n, list: [{ a: 'on' }] };
+  const value = {
+    yes: 'yes',
+    octal: '0644',
+    at: '2026-01-01T00:00:00Z',
+    large: 9007199254740993n,
+    list: [{ a: 'on' }],
+  };
   const text = yamlText(value);
   assert.deepEqual(readDocuments(text, 'f'), [value]);
   for (const word of ['yes', '0644', 'on', '2026-01-01T00:00:00Z']) assert.match(text, new RegExp(`"${word}"`), text);

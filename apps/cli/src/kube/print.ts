@@ -8,7 +8,12 @@ export type ObjectForm = 'json' | 'yaml' | 'name';
 /** Who owns which field is of interest to few; what it is comes first. */
 function shown({ apiVersion, kind, metadata, ...rest }: AnyObject): AnyObject {
   const { managedFields: _managed, ...kept } = metadata;
-  return { ...(apiVersion !== undefined && { apiVersion }), ...(kind !== undefined && { kind }), metadata: kept, ...rest };
+  return {
+    ...(apiVersion !== undefined && { apiVersion }),
+    ...(kind !== undefined && { kind }),
+    metadata: kept,
+    ...rest,
+  };
 }
 
 /** One object by itself, several as a list. @param isList also of one or none. */

@@ -43,7 +43,12 @@ const getCommand = defineCommand({
   load: () => import('./get.ts'),
 });
 
-const file = { type: 'text', short: 'f', value: 'FILE', help: 'YAML or JSON, one document or several; - is stdin' } as const;
+const file = {
+  type: 'text',
+  short: 'f',
+  value: 'FILE',
+  help: 'YAML or JSON, one document or several; - is stdin',
+} as const;
 
 export const applyOptions = {
   ...apiOptions,

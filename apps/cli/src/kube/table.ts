@@ -105,6 +105,9 @@ export class TablePrinter {
   }
 
   #line(cells: readonly string[]): string {
-    return cells.map((cell, at) => cell.padEnd((this.#widths[at] ?? 0) + GAP)).join('').trimEnd();
+    return cells
+      .map((cell, at) => cell.padEnd((this.#widths[at] ?? 0) + GAP))
+      .join('')
+      .trimEnd();
   }
 }

@@ -38,7 +38,13 @@ test('ages get coarser as they grow', () => {
 test('paths of printer columns', () => {
   const object = {
     metadata: { labels: { 'a.b/c': 'x' } },
-    status: { n: 0, list: [{ type: 'A', on: true }, { type: 'Ready', status: 'True' }] },
+    status: {
+      n: 0,
+      list: [
+        { type: 'A', on: true },
+        { type: 'Ready', status: 'True' },
+      ],
+    },
   };
   assert.equal(valueAt(object, '.status.n'), 0);
   assert.equal(valueAt(object, '.status.list[?(@.type=="Ready")].status'), 'True');
@@ -106,7 +112,10 @@ test('columns line up, wide ones come when asked for, later rows stand below', (
   );
   assert.equal(printer.text(tableOf(pods, [one], NOW)), 'web-0   1/1     Running   0          60s\n');
   const wide = new TablePrinter({ isWide: true, withNamespace: true, prefix: 'pod/' }, plain);
-  assert.match(wide.text(tableOf(pods, [one], NOW)), /^NAMESPACE .* IP .*NODE\nns +pod\/web-0 .* 127\.0\.0\.7 +<none>\n$/);
+  assert.match(
+    wide.text(tableOf(pods, [one], NOW)),
+    /^NAMESPACE .* IP .*NODE\nns +pod\/web-0 .* 127\.0\.0\.7 +<none>\n$/,
+  );
 });
 
 test('a table of the server is taken as it is', () => {

@@ -20,10 +20,11 @@ import {
   type Host,
   hostImages,
   LocalNode,
+  nodes as nodeKind,
   PROVISIONER,
   systemDirectories,
 } from '@reeve/local-node';
-import type { Ports } from '@reeve/runtime';
+import type { Clock, Ports } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
 import { cliError } from '../errors.ts';
@@ -125,6 +126,7 @@ export class ControlPlane implements AsyncDisposable {
       await running;
     };
     closing.defer(stopWork);
+    await Promise.race([running, registered(client, clock, nodes.length)]);
     return new ControlPlane({ url, folder, nodes, detected, transport, downAsked }, stopWork, closing.move());
   }
 
@@ -197,6 +199,18 @@ async function listenOn<T>(
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     if (wished !== undefined) throw cliError('PORT_IN_USE', `port ${wished} of 127.0.0.1 is in use`, [String(wished)]);
     return start(0);
+  }
+}
+
+const LOOK_AGAIN_MS = 10;
+const MOST_WAIT_MS = 10_000;
+
+/** Until there are as many nodes as there should be; who looks then finds them. Something that keeps them away is told elsewhere. */
+async function registered(client: KubeClient, clock: Clock, count: number): Promise<void> {
+  const endsAt = clock.now() + MOST_WAIT_MS;
+  while (clock.now() < endsAt) {
+    if ((await client.resource(nodeKind).list()).items.length >= count) return;
+    await clock.sleep(LOOK_AGAIN_MS);
   }
 }
 

@@ -41,7 +41,8 @@ export async function findDataFolder(files: Pick<Files, 'read'>, path: string): 
   const text = await files.read(versionFile);
   if (text === undefined) return undefined;
   const version = Number(text.trim());
-  if (!Number.isInteger(version)) throw cliError('DATA_FOLDER', `${versionFile} is no version of a data folder`, [path]);
+  if (!Number.isInteger(version))
+    throw cliError('DATA_FOLDER', `${versionFile} is no version of a data folder`, [path]);
   if (version > VERSION) {
     const message = `${path} was written by a newer reeve (version ${version} of the folder, this one knows ${VERSION})`;
     throw cliError('DATA_FOLDER', message, [path]);

@@ -2,7 +2,17 @@
 import { join, resolve } from 'node:path';
 import type { FileJournal } from '@reeve/embedded';
 import { KubeError, type Transport } from '@reeve/kube';
-import { AddressPool, detectDrivers, hostImages, LocalNode, type NodeFacts, systemHost } from '@reeve/local-node';
+import {
+  AddressPool,
+  detectDrivers,
+  hostImages,
+  LocalNode,
+  type LocalNodeOptions,
+  type NodeFacts,
+  type NodePorts,
+  systemHost,
+} from '@reeve/local-node';
+import { asReeveError } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
@@ -27,7 +37,8 @@ export async function run({ words, values, io, signal }: CommandLine<typeof down
     // Also after somebody else did it: if he died over it, this finds what is left.
     const ended = await endPods(io, folder, signal);
     const plane = wasAsked ? 'The control plane has stopped, and' : 'No control plane was running;';
-    const rest = ended === 0 ? (wasAsked ? 'all its pods have ended' : 'no pods either') : `${plural(ended, 'pod')} ended`;
+    const rest =
+      ended === 0 ? (wasAsked ? 'all its pods have ended' : 'no pods either') : `${plural(ended, 'pod')} ended`;
     io.out(`${plane} ${rest}. Nothing was deleted: the next \`reeve up\` begins the pods anew.\n`);
   } finally {
     await journal.close();
@@ -78,12 +89,25 @@ async function endPods(io: Io, folder: DataFolder, signal: AbortSignal): Promise
   for (const name of names) {
     const options = { transport: nowhere, addresses, images: hostImages, drivers, sandboxRemedy: remedy };
     const own = { ...options, facts: factsOf(name), folder: join(folder.nodes, name) };
-    nodes.push(await LocalNode.open({ ...io.ports, host }, own));
+    nodes.push(await openNode({ ...io.ports, host }, own, signal));
   }
   const count = nodes.reduce((sum, node) => sum + node.podKeys.length, 0);
   if (count > 0) io.out(`Ending ${plural(count, 'pod')}.\n`);
   await Promise.all(nodes.map((node) => node.endPods(signal)));
   return count;
+}
+
+/** Whoever has just given up the store may still be on his way out. */
+async function openNode(ports: NodePorts, options: LocalNodeOptions, signal: AbortSignal): Promise<LocalNode> {
+  const endsAt = ports.clock.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await LocalNode.open(ports, options);
+    } catch (error) {
+      if (asReeveError(error).code !== 'NODE_FOLDER_IN_USE' || ports.clock.now() >= endsAt) throw error;
+      await ports.clock.sleep(LOOK_AGAIN_MS, signal);
+    }
+  }
 }
 
 /** No more than a node must be told that takes no pods. */

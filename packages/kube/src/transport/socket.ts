@@ -73,7 +73,9 @@ export function socketTransport(access: Access): OpenSocket {
         const subjects = [server.host];
         if (!isOpen) {
           // The library tells of a refusal that it was one, and no more.
-          const refused = new KubeError('KUBE_REFUSED', `GET ${titleOf(path)}: the server makes no socket`, { subjects });
+          const refused = new KubeError('KUBE_REFUSED', `GET ${titleOf(path)}: the server makes no socket`, {
+            subjects,
+          });
           reject(unconnected === undefined && !signal?.aborted ? refused : networkError(unconnected, server, signal));
         }
         const lost = new KubeError('KUBE_CONNECTION_LOST', `the connection to ${server.host} was lost`, { subjects });
