@@ -48,7 +48,7 @@ async function openSocket(api: Api, path: string, signal: AbortSignal): Promise<
       using _answer = await api.client.stream(path, { signal });
     } catch (told) {
       // That it should have been a socket is what we know already.
-      if (!isKubeError(told, 'KUBE_INVALID')) throw told;
+      if (!isKubeError(told, 'KUBE_INVALID') || !/upgrade/i.test(told.message)) throw told;
     }
     throw error;
   }
