@@ -63,11 +63,13 @@ const pureRooms = ['api', 'plan'];
 
 /** Third-party modules → the folders that may know them, so that replacing one means changing one folder. */
 const thirdParty: Readonly<Record<string, readonly string[]>> = {
+  '@peculiar/asn1-schema': ['apps/cli/src/certificates'],
+  '@peculiar/asn1-x509': ['apps/cli/src/certificates'],
   '@redis/client': ['operators/redis/src/client', 'rig', 'bench', 'proofs'],
   'fast-check': ['tests'],
   re2js: ['packages/embedded/src/format'],
   undici: ['packages/kube/src/transport'],
-  yaml: ['packages/kube/src/kubeconfig'],
+  yaml: ['packages/kube/src/kubeconfig', 'apps/cli/src/kube'],
 };
 
 interface Place {

@@ -85,3 +85,27 @@ test('help names every option with its value and has the examples', () => {
 test('long help is wrapped at words', () => {
   assert.deepEqual(wrap('one two three four', 9), ['one two', 'three', 'four']);
 });
+
+test('an option may have a letter, alone, with its value, or in a row of flags', () => {
+  const lettered = {
+    all: { type: 'flag', short: 'A', help: 'All.' },
+    watch: { type: 'flag', short: 'w', help: 'On and on.' },
+    namespace: { type: 'text', short: 'n', value: 'NS', help: 'Where.' },
+    file: { type: 'text', short: 'f', value: 'FILE', help: 'What.' },
+  } as const satisfies OptionSpecs;
+  const read = (...argv: string[]) => {
+    const { words, values } = parseLine(lettered, argv);
+    return { words, ...values };
+  };
+  const none = { all: false, watch: false, namespace: undefined, file: undefined };
+  assert.deepEqual(read('-n', 'x', 'pods', '-A'), { ...none, words: ['pods'], namespace: 'x', all: true });
+  assert.deepEqual(read('-nx', '-Aw'), { ...none, words: [], namespace: 'x', all: true, watch: true });
+  assert.deepEqual(read('-f', '-'), { ...none, words: [], file: '-' });
+  assert.deepEqual(read('pod', '--', 'ls', '-A'), { ...none, words: ['pod', 'ls', '-A'] });
+  assert.throws(() => read('-n'), refused('USAGE', /-n needs a value: -n NS/));
+  assert.throws(() => read('-z'), refused('USAGE', /unknown option -z/));
+  assert.throws(() => read('-n', 'x', '--namespace', 'y'), refused('USAGE', /given 2 times/));
+  const groups = [{ title: 'Options', options: lettered }];
+  const spec = { name: 'get', takes: '', summary: 's', description: [], groups, examples: [] };
+  assert.match(helpText(spec), / {2}-n, --namespace NS +Where\.\n/);
+});

@@ -2,19 +2,23 @@
 import { parseArgs } from 'node:util';
 import { cliError, usage } from './errors.ts';
 
-export type OptionSpec =
-  | { readonly type: 'flag'; readonly help: string }
-  | { readonly type: 'text'; readonly value: string; readonly help: string; readonly choices?: readonly string[] }
+export type OptionSpec = {
+  readonly help: string;
+  /** One letter: `-n`. */
+  readonly short?: string;
+} & (
+  | { readonly type: 'flag' }
+  | { readonly type: 'text'; readonly value: string; readonly choices?: readonly string[] }
   | {
       readonly type: 'number';
       readonly value: string;
-      readonly help: string;
       readonly least?: number;
       readonly most?: number;
       readonly whole?: boolean;
     }
   /** May be given several times. */
-  | { readonly type: 'list'; readonly value: string; readonly help: string };
+  | { readonly type: 'list'; readonly value: string }
+);
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
@@ -67,7 +71,10 @@ export function parseLine<Specs extends OptionSpecs>(specs: Specs, argv: readonl
       ...Object.fromEntries(
         Object.entries(specs).map(([name, spec]) => [
           name,
-          { type: spec.type === 'flag' ? ('boolean' as const) : ('string' as const) },
+          {
+            type: spec.type === 'flag' ? ('boolean' as const) : ('string' as const),
+            ...(spec.short !== undefined && { short: spec.short }),
+          },
         ]),
       ),
     },
@@ -168,9 +175,11 @@ export function helpText(spec: CommandSpec): string {
   const lines = [`reeve ${spec.name} — ${spec.summary}`, '', `Usage: reeve ${spec.name} ${spec.takes}`.trimEnd(), ''];
   for (const paragraph of spec.description) lines.push(...wrap(paragraph, HELP_WIDTH), '');
   for (const { title, options } of spec.groups) {
+    if (Object.keys(options).length === 0) continue;
     lines.push(`${title}:`);
     for (const [name, option] of Object.entries(options)) {
-      const left = option.type === 'flag' ? `--${name}` : `--${name} ${option.value}`;
+      const names = option.short === undefined ? `--${name}` : `-${option.short}, --${name}`;
+      const left = option.type === 'flag' ? names : `${names} ${option.value}`;
       const [first = '', ...rest] = wrap(option.help, HELP_WIDTH - 32);
       if (left.length > 28) lines.push(`  ${left}`, `${' '.repeat(32)}${first}`);
       else lines.push(`  ${left.padEnd(30)}${first}`);

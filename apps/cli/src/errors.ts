@@ -36,6 +36,61 @@ export const cliErrors = {
     meaning: 'The data folder of a control plane is not one, or was written by a newer version. Nothing was changed.',
     remedy: 'Check --data. If it is right, use the version of reeve that wrote it.',
   },
+  PORT_IN_USE: {
+    meaning: 'Something else listens on the port that was asked for. Nothing was started.',
+    remedy: 'Give another --port, or none: then one that is free is taken.',
+  },
+  CERTIFICATE_FILE: {
+    meaning:
+      'The file with the certificate authority of a control plane is damaged, or key and certificate in it do not fit.',
+    remedy:
+      'Bring the file back from a copy. Without one, remove it: a new authority is made, and kubeconfigs that were copied must be copied again.',
+  },
+  RESTORE_UNFINISHED: {
+    meaning: 'A restore into this data folder was interrupted. What the store holds is not sure to be what was wanted.',
+    remedy: 'Run `reeve restore` with the backup again.',
+  },
+  FILE_EXISTS: {
+    meaning: 'The file that is to be written is there already. Nothing was changed.',
+    remedy: 'Give another name, or move the file away.',
+  },
+  BACKUP_UNREADABLE: {
+    meaning:
+      'The file is no backup of a control plane, is damaged, or was made by a newer version. Nothing was changed.',
+    remedy: 'Check the file; restore it with the version of reeve that made it.',
+  },
+  PLANE_RUNNING: {
+    meaning: 'A control plane uses the data folder. Nothing was changed.',
+    remedy: 'Stop it: Ctrl-C where it runs, or `reeve down` with the same --data.',
+  },
+  PLANE_SILENT: {
+    meaning: 'A control plane uses the data folder, and does not answer, or does not do what it was asked for.',
+    remedy: 'Look at the terminal where `reeve up` runs, and stop it there. Then try again.',
+  },
+  KIND_UNKNOWN: {
+    meaning: 'The API serves no kind of that name.',
+    remedy: 'Check the name; for a custom kind, that its CustomResourceDefinition is there.',
+  },
+  KIND_AMBIGUOUS: {
+    meaning: 'Kinds of several groups have that name.',
+    remedy: 'Give the group, too: KIND.GROUP. The message names them.',
+  },
+  MANIFEST_INVALID: {
+    meaning: 'A file holds something that is no object of an API. Nothing of it was applied.',
+    remedy: 'The message names the document and what it lacks.',
+  },
+  APPLY_CONFLICT: {
+    meaning: 'Fields belong to somebody else and have other values. Nothing of that object was changed.',
+    remedy: 'Take the fields out of the file, or take them over with --force.',
+  },
+  NOT_THERE: {
+    meaning: 'The object that is to be deleted is not there. Nothing was done.',
+    remedy: 'Check kind, name and namespace; --ignore-not-found takes it for done.',
+  },
+  WAIT_TIMEOUT: {
+    meaning: 'What was waited for did not happen in the time given. It may still happen.',
+    remedy: 'Look at the object: its finalizers, its dependents, its events.',
+  },
   NO_CLUSTER: {
     meaning: 'None of the given addresses could be read.',
     remedy: 'The message has the reason for each address.',
@@ -60,7 +115,8 @@ export function usage(message: string): ReeveError {
 
 /** Exit codes, as `reeve --help` documents them. */
 export const exit = { ok: 0, failed: 1, usage: 2, refused: 3, interrupted: 130 } as const;
-export type ExitCode = (typeof exit)[keyof typeof exit];
+/** Of ours, or of a command that was run for somebody. */
+export type ExitCode = number;
 
 const usageCodes: ReadonlySet<string> = new Set([
   'USAGE',
@@ -70,11 +126,21 @@ const usageCodes: ReadonlySet<string> = new Set([
   'NODE_UNKNOWN',
   'NODE_AMBIGUOUS',
   'DATA_FOLDER',
+  'FILE_EXISTS',
+  'BACKUP_UNREADABLE',
+  'KIND_UNKNOWN',
+  'KIND_AMBIGUOUS',
+  'MANIFEST_INVALID',
   'JOURNAL_MISSING',
   'JOURNAL_BROKEN',
   'JOURNAL_EXISTS',
 ]);
-const refusedCodes: ReadonlySet<string> = new Set(['NOT_APPROVED', 'ROLLBACK_IMPOSSIBLE', 'PLAN_STALE']);
+const refusedCodes: ReadonlySet<string> = new Set([
+  'NOT_APPROVED',
+  'ROLLBACK_IMPOSSIBLE',
+  'PLAN_STALE',
+  'PLANE_RUNNING',
+]);
 
 export function exitCodeOf(code: string): ExitCode {
   if (usageCodes.has(code)) return exit.usage;

@@ -1,4 +1,5 @@
 /** Everything outside that the command line touches, as one value: tests pass their own. */
+import type { ConnectOptions as ApiOptions, Connection as ApiConnection } from '@reeve/kube';
 import type { ConnectOptions, RedisPort } from '@reeve/redis';
 import type { Ports } from '@reeve/runtime';
 
@@ -15,6 +16,8 @@ export interface Io {
     question: string,
     options: { readonly secret: boolean; readonly signal: AbortSignal },
   ) => Promise<string | undefined>;
+  /** All that is piped to us. */
+  readonly input: () => Promise<string>;
   /** Calls back for every Ctrl-C (or SIGTERM) until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process at once. */
@@ -27,4 +30,6 @@ export interface Io {
   readonly connect: (options: ConnectOptions) => RedisPort;
   /** One that nobody can guess. */
   readonly newPassword: () => string;
+  /** To a Kubernetes API, as a kubeconfig says. */
+  readonly connectApi: (options: ApiOptions) => Promise<ApiConnection>;
 }

@@ -1,12 +1,13 @@
 /** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
 import { asReeveError, ReeveError } from '@reeve/runtime';
-import { helpText, nearest, parseLine } from './args.ts';
-import { cliErrors, type ExitCode, exit, exitCodeOf, remedyOf, usage } from './errors.ts';
+import { helpText, nearest } from './args.ts';
+import type { Command } from './command.ts';
+import { allCommands, sections } from './commands.ts';
+import { cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
 import type { Io } from './io.ts';
-import { styleFor } from './output/style.ts';
+import { reportError } from './output/report.ts';
 import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
-import { upOptions, upSpec } from './up/spec.ts';
 import { version } from './version.ts';
 
 export { cliErrors };
@@ -18,15 +19,14 @@ function overview(): string {
   const lines = [
     'reeve — runs stateful data systems',
     '',
-    'Usage: reeve redis VERB HOST:PORT [options]',
-    `       reeve ${upSpec.name} ${upSpec.takes}`,
+    'Usage: reeve COMMAND [options]',
+    ...sections.flatMap(({ title, commands }) => [
+      '',
+      `${title}:`,
+      ...commands.map(({ spec }) => `  ${spec.name.padEnd(18)}${spec.summary}`),
+    ]),
     '',
-    `  ${upSpec.name.padEnd(18)}${upSpec.summary}`,
-    '',
-    'Verbs of reeve redis:',
-    ...redisVerbs.map(({ spec }) => `  ${spec.name.padEnd(18)}${spec.summary}`),
-    '',
-    'reeve redis VERB --help shows what a verb takes. --version shows the version.',
+    'reeve COMMAND --help shows what a command takes. --version shows the version.',
     '',
     'Exit codes: 0 done (check: clean); 1 failed, or check found something; 2 the command line is wrong;',
     '3 refused or not approved, nothing was changed unless it says so; 130 stopped by Ctrl-C.',
@@ -52,76 +52,66 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   try {
     return await dispatch(argv, io, stop.signal);
   } catch (error) {
-    return fail(io, argv, error);
+    return await fail(io, argv, error);
   } finally {
     release();
   }
 }
 
 async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode> {
-  const [system, name, ...rest] = argv;
-  if (system === undefined || system === 'help' || system === '--help' || system === '-h') {
+  const [first, second] = argv;
+  const isAskedForAll = (word: string | undefined) => word === undefined || word === '--help' || word === '-h';
+  if (isAskedForAll(first) || first === 'help' || (first === 'redis' && isAskedForAll(second))) {
     io.out(overview());
-    return system === undefined ? exit.usage : exit.ok;
+    return argv.length === 0 || (first === 'redis' && second === undefined) ? exit.usage : exit.ok;
   }
-  if (system === '--version') {
+  if (first === '--version') {
     io.out(`reeve ${version}\n`);
     return exit.ok;
   }
-  if (system === upSpec.name) return runUp(argv.slice(1), io, signal);
-  if (system !== 'redis') throw usage(`'${system}' is not a command: reeve redis VERB, or reeve up`);
-  if (name === undefined || name === '--help' || name === '-h') {
-    io.out(overview());
-    return name === undefined ? exit.usage : exit.ok;
-  }
-  const names = redisVerbs.map(({ spec }) => spec.name.slice('redis '.length));
-  const verb = redisVerbs[names.indexOf(name)];
-  if (!verb) {
-    const near = nearest(name, names);
-    throw usage(`'${name}' is not a verb of reeve redis${near ? `; did you mean ${near}?` : `: ${names.join(', ')}`}`);
-  }
-  const ended = await verb.run(rest, io, signal);
+  const command = commandOf(argv);
+  if (!command) throw unknownCommand(argv);
+  const ended = await command.run(argv.slice(command.spec.name.split(' ').length), io, signal);
   if (ended !== 'help') return ended;
-  io.out(helpText(verb.spec));
+  io.out(helpText(command.spec));
   return exit.ok;
 }
 
-/** Loaded when it is asked for: the other commands do without a server. */
-async function runUp(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode> {
-  const { values, words, help } = parseLine(upOptions, argv);
-  if (help) {
-    io.out(helpText(upSpec));
-    return exit.ok;
-  }
-  const { up } = await import('./up/up.ts');
-  return up({ words, values, io, signal });
+function commandOf([first = '', second = '']: readonly string[]): Command | undefined {
+  return allCommands.find(({ spec }) => spec.name === first || spec.name === `${first} ${second}`);
 }
 
-function fail(io: Io, argv: readonly string[], error: unknown): ExitCode {
+function unknownCommand([first = '', second = '']: readonly string[]): ReeveError {
+  if (first !== 'redis') {
+    const near = nearest(first, [...new Set(allCommands.map(({ spec }) => spec.name.split(' ', 1)[0] ?? ''))]);
+    return usage(`'${first}' is not a command${near === undefined ? '' : `; did you mean ${near}?`}`);
+  }
+  const names = redisVerbs.map(({ spec }) => spec.name.slice('redis '.length));
+  const near = nearest(second, names);
+  return usage(
+    `'${second}' is not a verb of reeve redis${near === undefined ? `: ${names.join(', ')}` : `; did you mean ${near}?`}`,
+  );
+}
+
+async function fail(io: Io, argv: readonly string[], error: unknown): Promise<ExitCode> {
   const known = asReeveError(error);
   const code = exitCodeOf(known.code);
-  // A bug of ours is reported with where it happened; anything else is told in one line.
-  const trace = known.code === 'INTERNAL' && error instanceof Error ? `\n${error.stack ?? ''}` : '';
-  if (argv.includes('--json')) {
-    const { code: name, message, subjects } = known;
-    const command = argv.slice(0, 2).join(' ');
-    const status = code === exit.refused ? 'refused' : 'failed';
-    io.out(`${JSON.stringify({ command, ok: false, status, error: { code: name, message, subjects } })}\n`);
-    if (trace !== '') io.err(`${trace.trimStart()}\n`);
+  if (!argv.includes('--json')) {
+    await reportError(io, error, known.code === 'USAGE' ? helpFor(argv) : undefined);
     return code;
   }
-  const style = styleFor(io.errIsTerminal, io.env);
-  io.err(`${style.red(`reeve: ${known.message}`)} [${known.code}]${trace}\n`);
-  const remedy = known.code === 'USAGE' ? helpFor(argv) : remedyOf(known.code);
-  if (remedy !== undefined) io.err(`    → ${remedy}\n`);
+  const { code: name, message, subjects } = known;
+  const command = argv.slice(0, 2).join(' ');
+  const status = code === exit.refused ? 'refused' : 'failed';
+  io.out(`${JSON.stringify({ command, ok: false, status, error: { code: name, message, subjects } })}\n`);
+  if (name === 'INTERNAL' && error instanceof Error) io.err(`${error.stack ?? ''}\n`);
   return code;
 }
 
 /** The closest help there is. */
-function helpFor([system, name]: readonly string[]): string {
-  if (system === upSpec.name) return `reeve ${upSpec.name} --help`;
-  const verb = redisVerbs.find(({ spec }) => system === 'redis' && spec.name === `redis ${name ?? ''}`);
-  return `reeve ${verb ? `${verb.spec.name} ` : ''}--help`;
+function helpFor(argv: readonly string[]): string {
+  const command = commandOf(argv);
+  return `reeve ${command ? `${command.spec.name} ` : ''}--help`;
 }
 
 /** For bin/reeve.js: this process's arguments, its terminal, its exit code. */

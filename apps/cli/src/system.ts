@@ -40,6 +40,12 @@ function ask(
   });
 }
 
+async function input(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 export const systemIo: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
@@ -50,6 +56,7 @@ export const systemIo: Io = {
   columns: () => process.stderr.columns || DEFAULT_COLUMNS,
   env: process.env,
   ask,
+  input,
   onInterrupt(listener) {
     process.on('SIGINT', listener);
     process.on('SIGTERM', listener);
@@ -71,4 +78,9 @@ export const systemIo: Io = {
   ports: systemPorts,
   connect: (options) => connectRedis(options, systemPorts),
   newPassword: () => randomBytes(24).toString('base64url'),
+  async connectApi(options) {
+    // Whoever works on Redis alone does without it.
+    const { connect, systemKubePorts } = await import('@reeve/kube');
+    return connect(systemKubePorts(), options);
+  },
 };

@@ -80,6 +80,11 @@ export interface RunOptions {
   readonly onAsk?: (question: string) => void;
   readonly terminal?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Called with everything that goes to stdout, as it goes. */
+  readonly onOut?: (text: string) => void;
+  /** What is piped to it. */
+  readonly input?: string;
+  readonly connectApi?: Io['connectApi'];
   /** Called with the function that sends Ctrl-C, before the run. */
   readonly interrupt?: (send: () => void) => void;
 }
@@ -195,6 +200,7 @@ export class Harness {
     const io: Io = {
       out: (text) => {
         out += text;
+        options.onOut?.(text);
       },
       err: (text) => {
         err += text;
@@ -209,6 +215,7 @@ export class Harness {
         options.onAsk?.(question);
         return answers.shift();
       },
+      input: async () => options.input ?? '',
       onInterrupt: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -234,6 +241,7 @@ export class Harness {
       },
       newPassword: () => 'secret-of-a-test',
       connect: (connectOptions) => this.#connect(connectOptions),
+      connectApi: options.connectApi ?? (() => Promise.reject(new Error('this test has no API'))),
     };
     const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
     const ended = await main(argv, io);

@@ -42,7 +42,8 @@ export { type LoadOptions, loadContext, loadKubeconfig, mergeKubeconfigs, resolv
 export { readKubeconfig } from './kubeconfig/read.ts';
 export type { Clock, FileReader, KubePorts, Random, Spawn, SpawnRequest, SpawnResult } from './ports/ports.ts';
 export { systemKubePorts } from './ports/system.ts';
-export { type ClientOptions, KubeClient } from './client/client.ts';
+export type { Streamed } from './client/caller.ts';
+export { type ClientOptions, KubeClient, type StreamOptions } from './client/client.ts';
 export { type ConnectOptions, type Connection, connect } from './client/connect.ts';
 export type {
   AnswerOptions,
@@ -63,9 +64,10 @@ export {
   type Scale,
   type WholeList,
 } from './client/resource-client.ts';
-export { discover, type KindName, resourcesOf, type ServedResource } from './discovery/discovery.ts';
+export { discover, type KindName, resourcesOf, servedResources, type ServedResource } from './discovery/discovery.ts';
 export type { Http1Options } from './transport/http1.ts';
 export type { Http2Options } from './transport/http2.ts';
+export type { KubeSocket, OpenSocket, SocketRequest } from './transport/socket.ts';
 export { authenticated, type Network, type NetworkOptions, networkTransport } from './transport/network.ts';
 export {
   discardBody,

@@ -1,21 +1,10 @@
 /** What a verb of `reeve redis` is: its spec, and what it does with a parsed line. */
-import { type CommandSpec, type OptionGroup, type OptionSpecs, optionsOf, parseLine, type Values } from '../args.ts';
+import { type CommandSpec, type OptionGroup, type OptionSpecs, optionsOf, parseLine } from '../args.ts';
+import type { Command, CommandLine } from '../command.ts';
 import type { ExitCode } from '../errors.ts';
-import type { Io } from '../io.ts';
 
-export interface Verb {
-  readonly spec: CommandSpec;
-  /** Parses and runs, or answers `help` when that was asked for. */
-  run(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode | 'help'>;
-}
-
-export interface VerbLine<Specs extends OptionSpecs> {
-  readonly words: readonly string[];
-  readonly values: Values<Specs>;
-  readonly io: Io;
-  /** Aborts at the first Ctrl-C. */
-  readonly signal: AbortSignal;
-}
+export type Verb = Command;
+export type VerbLine<Specs extends OptionSpecs> = CommandLine<Specs>;
 
 export interface VerbDefinition<Specs extends OptionSpecs> {
   readonly name: string;

@@ -21,16 +21,23 @@ import {
   type Host,
   type Images,
   LocalNode,
+  nodes as nodeKind,
   PROVISIONER,
   systemDirectories,
 } from '@reeve/local-node';
 import type { RedisOperatorPorts } from '@reeve/redis';
+import type { Clock } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
+import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
+import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { kubeconfigText } from './kubeconfig.ts';
+import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
 import { addOperators, installKinds } from './operators.ts';
+import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
+import { refuseHalfRestored } from './restore.ts';
+import { snapshotOf } from './system-snapshot.ts';
 
 export interface ControlPlaneOptions extends NodesWanted {
   /** An absolute path. */
@@ -63,10 +70,14 @@ export class ControlPlane implements AsyncDisposable {
   readonly nodes: readonly LocalNode[];
   readonly detected: Detected;
   readonly transport: Transport;
+  /** Resolves when somebody asks it to end with all its pods. */
+  readonly downAsked: Promise<void>;
+  readonly #stopWork: () => Promise<void>;
   readonly #closing: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'detected' | 'transport'>,
+    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'detected' | 'transport' | 'downAsked'>,
+    stopWork: () => Promise<void>,
     closing: AsyncDisposableStack,
   ) {
     this.url = parts.url;
@@ -74,6 +85,8 @@ export class ControlPlane implements AsyncDisposable {
     this.nodes = parts.nodes;
     this.detected = parts.detected;
     this.transport = parts.transport;
+    this.downAsked = parts.downAsked;
+    this.#stopWork = stopWork;
     this.#closing = closing;
   }
 
@@ -84,16 +97,17 @@ export class ControlPlane implements AsyncDisposable {
     const folder = await openDataFolder(files, options.data);
     const nodes: LocalNode[] = [];
     const pods = podAccess((name) => nodes.find((node) => node.nodeName === name));
-    const { server, listener, token } = await openServer(ports, folder, pods, options, closing);
+    const { server, listener, token, certificates, downAsked } = await openServer(ports, folder, pods, options, closing);
     const transport = server.transport();
     const client = new KubeClient({ clock, random, transport });
     await makeDefaultClass(client);
     await installKinds(client);
     const url = listener.url.origin;
-    await files.write(folder.kubeconfig, kubeconfigText({ url, token }));
+    const { ca } = certificates;
+    await files.write(folder.kubeconfig, kubeconfigText({ url, token, ca }));
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
     const addresses = new AddressPool(host.files, random, folder.addresses);
-    const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), givesTokens: true };
+    const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), ca, givesTokens: true };
     for (const facts of nodeFacts(options.machine, options, apiServer)) {
       const own = {
         facts,
@@ -109,17 +123,25 @@ export class ControlPlane implements AsyncDisposable {
     }
     const manager = new Manager(ports, { name: 'reeve', transport, log: options.log, budget: controlPlaneBudget });
     const directories = systemDirectories(folder.volumes);
-    addControlPlane(manager, { clock, client, directories, rootCa: '', log: options.log });
+    addControlPlane(manager, { clock, client, directories, rootCa: ca, log: options.log });
     for (const node of nodes) manager.add(node);
     addOperators(manager, ports);
     const stop = new AbortController();
     const running = manager.run(stop.signal);
     running.catch(options.onError);
-    closing.defer(async () => {
+    const stopWork = async (): Promise<void> => {
       stop.abort();
       await running;
-    });
-    return new ControlPlane({ url, folder, nodes, detected, transport }, closing.move());
+    };
+    closing.defer(stopWork);
+    await Promise.race([running, registered(client, clock, nodes.length)]);
+    return new ControlPlane({ url, folder, nodes, detected, transport, downAsked }, stopWork, closing.move());
+  }
+
+  /** Ends the pods, each within its own time. Nothing else goes on from then on; the next control plane begins them anew. */
+  async endPods(signal: AbortSignal): Promise<void> {
+    await this.#stopWork();
+    await Promise.all(this.nodes.map((node) => node.endPods(signal)));
   }
 
   /** Ends everything but the pods. */
@@ -128,30 +150,78 @@ export class ControlPlane implements AsyncDisposable {
   }
 }
 
+interface OpenServer {
+  readonly server: ApiServer;
+  readonly listener: Listener;
+  readonly token: string;
+  readonly certificates: ServingCertificates;
+  readonly downAsked: Promise<void>;
+}
+
 async function openServer(
-  { clock, random }: ControlPlanePorts,
+  ports: ControlPlanePorts,
   folder: DataFolder,
   pods: PodAccess,
   { port, onError }: ControlPlaneOptions,
   closing: AsyncDisposableStack,
-): Promise<{ readonly server: ApiServer; readonly listener: Listener; readonly token: string }> {
-  const store = await Store.open({ journal: sqliteJournal({ path: folder.store }), clock, onError });
+): Promise<OpenServer> {
+  const { clock, random, files, host } = ports;
+  const journal = sqliteJournal({ path: folder.store });
+  const store = await Store.open({ journal, clock, onError });
   closing.defer(() => store.close());
+  // Not before the store is ours: a restore that begins now finds it taken.
+  await refuseHalfRestored(files, folder);
+  await host.files.remove(folder.snapshots);
   const tokens = await openTokensFile(folder.tokens, ADMINISTRATOR);
   const keys = [await openSigningKey(folder.signingKey)] as const;
+  const certificates = await openCertificates({ clock, files }, folder);
   const access = closing.use(new AccessControl({ store, clock, random, keys, tokens }));
   const server = await ApiServer.open({ store, clock, random, access, pods, serviceAccounts: true, onError });
   closing.defer(() => server.close());
   await access.install(server.transport(), onError);
+  const { promise: downAsked, resolve: down } = Promise.withResolvers<void>();
+  const own = { down, backup: () => snapshotOf(journal, join(folder.snapshots, ports.ids.next('store'))) };
+  const known = portOf((await files.read(folder.kubeconfig)) ?? '');
   const listener = closing.use(
-    await listen({
-      handle: (request) => server.handle(request),
-      connect: (request) => server.connect(request),
-      onError,
-      ...(port === undefined ? {} : { port }),
-    }),
+    await listenOn({ wished: port, known }, (at) =>
+      listen({
+        handle: withOwnPaths((request) => server.handle(request), own),
+        connect: (request) => server.connect(request),
+        tls: { cert: certificates.cert, key: certificates.key },
+        hosts: serverNames.dns,
+        onError,
+        port: at,
+      }),
+    ),
   );
-  return { server, listener, token: tokens[0].token };
+  return { server, listener, token: tokens[0].token, certificates, downAsked };
+}
+
+/** On the port of the last time if nobody else has it by now: pods that went on call it there. */
+async function listenOn<T>(
+  { wished, known = 0 }: { readonly wished: number | undefined; readonly known: number | undefined },
+  start: (port: number) => Promise<T>,
+): Promise<T> {
+  const port = wished ?? known;
+  try {
+    return await start(port);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if (wished !== undefined) throw cliError('PORT_IN_USE', `port ${wished} of 127.0.0.1 is in use`, [String(wished)]);
+    return start(0);
+  }
+}
+
+const LOOK_AGAIN_MS = 10;
+const MOST_WAIT_MS = 10_000;
+
+/** Until there are as many nodes as there should be; who looks then finds them. Something that keeps them away is told elsewhere. */
+async function registered(client: KubeClient, clock: Clock, count: number): Promise<void> {
+  const endsAt = clock.now() + MOST_WAIT_MS;
+  while (clock.now() < endsAt) {
+    if ((await client.resource(nodeKind).list()).items.length >= count) return;
+    await clock.sleep(LOOK_AGAIN_MS);
+  }
 }
 
 /** Claims that name no class get a folder of the data folder. A class that a person changed is left as it is. */

@@ -1,45 +1,74 @@
 /** The folder that a control plane keeps everything in: its store, keys, the state of its nodes, volumes. */
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Files } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
 
 /** Raised when an older program could not read what a newer one writes. */
 const VERSION = 1;
+const VERSION_FILE = 'version';
 
 export interface DataFolder {
   readonly path: string;
   readonly store: string;
   readonly signingKey: string;
   readonly tokens: string;
+  /** Key and certificate of the authority that clients trust. */
+  readonly authority: string;
+  /** The same of the API server. */
+  readonly server: string;
   readonly kubeconfig: string;
+  /** There while a restore is under way, or was when it died. */
+  readonly restoring: string;
+  /** Copies of the store that are on their way to somebody. */
+  readonly snapshots: string;
   /** One folder for each node. */
   readonly nodes: string;
   readonly addresses: string;
   readonly volumes: string;
 }
 
-/** What is in it is left alone until it is known to be ours, and not of a newer program. */
+/** The folder of a control plane; a new one if there is none. */
 export async function openDataFolder(files: Files, path: string): Promise<DataFolder> {
-  const versionFile = join(path, 'version');
+  const found = await findDataFolder(files, path);
+  if (!found) await files.write(join(path, VERSION_FILE), `${VERSION}\n`);
+  return found ?? placesOf(path);
+}
+
+/** Undefined: there is none. What is in it is left alone until it is known to be ours, and not of a newer program. */
+export async function findDataFolder(files: Pick<Files, 'read'>, path: string): Promise<DataFolder | undefined> {
+  const versionFile = join(path, VERSION_FILE);
   const text = await files.read(versionFile);
-  if (text === undefined) await files.write(versionFile, `${VERSION}\n`);
-  else {
-    const version = Number(text.trim());
-    if (!Number.isInteger(version))
-      throw cliError('DATA_FOLDER', `${versionFile} is no version of a data folder`, [path]);
-    if (version > VERSION) {
-      const message = `${path} was written by a newer reeve (version ${version} of the folder, this one knows ${VERSION})`;
-      throw cliError('DATA_FOLDER', message, [path]);
-    }
+  if (text === undefined) return undefined;
+  const version = Number(text.trim());
+  if (!Number.isInteger(version))
+    throw cliError('DATA_FOLDER', `${versionFile} is no version of a data folder`, [path]);
+  if (version > VERSION) {
+    const message = `${path} was written by a newer reeve (version ${version} of the folder, this one knows ${VERSION})`;
+    throw cliError('DATA_FOLDER', message, [path]);
   }
+  return placesOf(path);
+}
+
+function placesOf(path: string): DataFolder {
+  const within = (name: string): string => join(path, name);
   return {
     path,
-    store: join(path, 'store.db'),
-    signingKey: join(path, 'service-accounts.key'),
-    tokens: join(path, 'tokens'),
-    kubeconfig: join(path, 'kubeconfig'),
-    nodes: join(path, 'nodes'),
-    addresses: join(path, 'addresses'),
-    volumes: join(path, 'volumes'),
+    store: within('store.db'),
+    signingKey: within('service-accounts.key'),
+    tokens: within('tokens'),
+    authority: within('authority.pem'),
+    server: within('server.pem'),
+    kubeconfig: within('kubeconfig'),
+    restoring: within('restoring'),
+    snapshots: within('snapshots'),
+    nodes: within('nodes'),
+    addresses: within('addresses'),
+    volumes: within('volumes'),
   };
+}
+
+/** Where people who name no folder have theirs. */
+export function defaultDataFolder(env: Readonly<Record<string, string | undefined>>): string {
+  return join(env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'reeve', 'local');
 }

@@ -1,36 +1,29 @@
 /** `reeve up`: the control plane, until Ctrl-C. */
-import { availableParallelism, homedir, totalmem } from 'node:os';
-import { join, resolve } from 'node:path';
+import { availableParallelism, totalmem } from 'node:os';
+import { resolve } from 'node:path';
 import { systemHost } from '@reeve/local-node';
 import { asReeveError } from '@reeve/runtime';
-import type { Values } from '../args.ts';
+import type { CommandLine } from '../command.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
-import type { Io } from '../io.ts';
+import { plural } from '../output/format.ts';
 import { ControlPlane } from './control-plane.ts';
+import { defaultDataFolder } from './data-folder.ts';
 import { FetchView } from './fetch-view.ts';
 import { userCatalog } from './images.ts';
 import type { upOptions } from './spec.ts';
 
-interface UpLine {
-  readonly words: readonly string[];
-  readonly values: Values<typeof upOptions>;
-  readonly io: Io;
-  readonly signal: AbortSignal;
-}
-
 const NODES = 3;
 
-export async function up({ words, values, io, signal }: UpLine): Promise<ExitCode> {
+export async function run({ words, values, io, signal }: CommandLine<typeof upOptions>): Promise<ExitCode> {
   if (words.length > 0) throw usage(`reeve up takes no '${words[0]}'`);
   const { env, ports } = io;
-  const states = env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
   const host = systemHost(env.PATH);
   const fetches = new FetchView({ write: io.err, isTerminal: io.errIsTerminal, columns: io.columns });
   await using images = userCatalog({ ...ports, host }, env, fetches.report);
   await using plane = await ControlPlane.open(
     { ...ports, host, connect: io.connect, newPassword: io.newPassword },
     {
-      data: resolve(values.data ?? join(states, 'reeve', 'local')),
+      data: resolve(values.data ?? defaultDataFolder(env)),
       port: values.port,
       nodes: values.nodes ?? NODES,
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
@@ -43,17 +36,27 @@ export async function up({ words, values, io, signal }: UpLine): Promise<ExitCod
     },
   );
   io.out(welcome(plane));
-  await new Promise<void>((stop) => {
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', () => stop(), { once: true });
+  const stopped = new Promise<'stop'>((stop) => {
+    if (signal.aborted) stop('stop');
+    else signal.addEventListener('abort', () => stop('stop'), { once: true });
   });
-  io.out('Stopped. Pods go on; the next `reeve up` with the same folder takes them over.\n');
+  if ((await Promise.race([stopped, plane.downAsked.then(() => 'down' as const)])) === 'stop') {
+    io.out('Stopped. Pods go on; the next `reeve up` with the same folder takes them over.\n');
+    return exit.ok;
+  }
+  const count = podsOf(plane);
+  io.out(`Asked to go down: ending ${plural(count, 'pod')}.\n`);
+  await plane.endPods(signal);
+  io.out('Stopped, and all pods have ended. The next `reeve up` with the same folder begins them anew.\n');
   return exit.ok;
 }
 
-function welcome({ url, folder, nodes, detected }: ControlPlane): string {
+const podsOf = ({ nodes }: ControlPlane): number => nodes.reduce((sum, node) => sum + node.podKeys.length, 0);
+
+function welcome(plane: ControlPlane): string {
+  const { url, folder, nodes, detected } = plane;
   const [driver] = detected.drivers;
-  const pods = nodes.reduce((sum, node) => sum + node.podKeys.length, 0);
+  const pods = podsOf(plane);
   const lines = [
     `API         ${url}`,
     `kubeconfig  ${folder.kubeconfig}`,
@@ -64,9 +67,9 @@ function welcome({ url, folder, nodes, detected }: ControlPlane): string {
     'Go on from another terminal:',
     '',
     `  export KUBECONFIG=${folder.kubeconfig}`,
-    '  kubectl get nodes',
+    '  reeve get nodes        (kubectl does it as well)',
     '',
-    'Ctrl-C stops the control plane; pods go on.',
+    'Ctrl-C stops the control plane; pods go on. `reeve down` ends them, too.',
     '',
   ];
   return lines.join('\n');

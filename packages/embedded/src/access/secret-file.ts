@@ -1,7 +1,7 @@
 /** Files that hold secrets: only their owner may read them. Keys and lists of tokens. */
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { EmbeddedError, type EmbeddedErrorCode } from '../errors/errors.ts';
 import type { User } from './access.ts';
 import { type SigningKey, signingKey } from './jwt.ts';
@@ -54,12 +54,14 @@ export async function openTokensFile(path: string, user: User): Promise<readonly
 
 async function writeWhole(path: string, text: string): Promise<void> {
   const beside = `${path}.new`;
-  {
-    await using file = await open(beside, 'w', 0o600);
-    await file.writeFile(text);
-    await file.sync();
-  }
+  await writeSynced(beside, text);
   await rename(beside, path);
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  await using file = await open(path, 'w', 0o600);
+  await file.writeFile(text);
+  await file.sync();
 }
 
 /** A key is as hard to guess as a token must be, and its digest does not tell it. */
@@ -85,14 +87,17 @@ export async function openSigningKey(path: string): Promise<SigningKey> {
   return key;
 }
 
-/** Whoever comes second reads what the first one wrote. */
+/** Whole or not there, whenever this process dies. Whoever comes second reads what the first one wrote. */
 async function createKey(path: string): Promise<string> {
-  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  // A name that nobody else writes to: two who come at once must not write into one file.
+  const own = createHash('sha256').update(publicKey.export({ type: 'spki', format: 'der' }));
+  const beside = `${path}.${own.digest('hex').slice(0, 16)}.new`;
   try {
-    await using file = await open(path, 'wx', 0o600);
-    await file.writeFile(text);
-    await file.sync();
+    await writeSynced(beside, text);
+    // Unlike a rename it does not take the place of what is there.
+    await link(beside, path);
     return text;
   } catch (error) {
     const found = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await readSecret(path, 'EMBEDDED_KEY_FILE'));
@@ -102,5 +107,7 @@ async function createKey(path: string): Promise<string> {
       path,
       `cannot be written: ${error instanceof Error ? error.message : String(error)}`,
     );
+  } finally {
+    await rm(beside, { force: true });
   }
 }

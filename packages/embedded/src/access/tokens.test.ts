@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
-import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -246,6 +246,7 @@ test('files with secrets are for their owner alone; a key is made once', async (
     const [one, two] = await Promise.all([openSigningKey(path), openSigningKey(path)]);
     assert.equal(one.id, two.id);
     assert.equal((await openSigningKey(path)).id, one.id);
+    assert.deepEqual(await readdir(folder), ['key'], 'nothing is left of the making');
     assert.equal((await stat(path)).mode & 0o777, 0o600);
     await chmod(path, 0o640);
     await assert.rejects(openSigningKey(path), { code: 'EMBEDDED_KEY_FILE', message: /must be 0600/ });

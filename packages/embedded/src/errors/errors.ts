@@ -34,6 +34,10 @@ export const embeddedErrors = {
     meaning: 'The store could not write, so it writes no more. Everything it acknowledged before is kept.',
     remedy: 'The message has the cause (a full disk, most often). Mend it and start the server again.',
   },
+  EMBEDDED_BACKUP: {
+    meaning: 'The store could not be copied. It goes on as before.',
+    remedy: 'The message has the cause: a full disk, a folder that may not be written, a file that is there already.',
+  },
   EMBEDDED_DEFINITION: {
     meaning:
       'A CustomResourceDefinition in the store cannot be made a kind. That kind is not served; its objects are kept.',

@@ -10,7 +10,12 @@ export interface SqliteOptions {
   readonly path: string;
 }
 
-export function sqliteJournal({ path }: SqliteOptions): Journal {
+export interface FileJournal extends Journal {
+  /** Copies all that is durable by then into a new file (mode 0600), while the journal goes on. Not before it is loaded. */
+  backup(path: string): Promise<void>;
+}
+
+export function sqliteJournal({ path }: SqliteOptions): FileJournal {
   return new SqliteJournal(path);
 }
 
@@ -18,14 +23,19 @@ export function sqliteJournal({ path }: SqliteOptions): Journal {
 const source = new URL('./sqlite-worker.ts', import.meta.url);
 const workerFile = import.meta.url.endsWith('.ts') ? source : new URL(source.href.replace(/\.ts$/, '.js'));
 
-class SqliteJournal implements Journal {
+interface Waiting<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: EmbeddedError) => void;
+}
+
+class SqliteJournal implements FileJournal {
   readonly #path: string;
   #worker: Worker | undefined;
   #rows: Row[] = [];
   /** The call that waits for its answer; there is one at most. */
-  #waiting:
-    | { readonly resolve: (compacted: number) => void; readonly reject: (error: EmbeddedError) => void }
-    | undefined;
+  #waiting: Waiting<number> | undefined;
+  readonly #backups = new Map<number, Waiting<void>>();
+  #lastBackup = 0;
   #dead: EmbeddedError | undefined;
 
   constructor(path: string) {
@@ -57,6 +67,15 @@ class SqliteJournal implements Journal {
     await this.#call({ type: 'append', rows: rows.map(valuesOf), garbage, compacted });
   }
 
+  backup(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#dead) return reject(this.#dead);
+      const id = ++this.#lastBackup;
+      this.#backups.set(id, { resolve, reject });
+      this.#worker?.postMessage({ type: 'backup', id, path } satisfies Request);
+    });
+  }
+
   async close(): Promise<void> {
     const worker = this.#worker;
     if (worker === undefined || this.#dead) return;
@@ -78,6 +97,14 @@ class SqliteJournal implements Journal {
       for (const values of message.rows) this.#rows.push(rowOf(values));
       return;
     }
+    if (message.type === 'backedUp') {
+      const { id, failure } = message;
+      const asked = this.#backups.get(id);
+      this.#backups.delete(id);
+      if (failure === undefined) asked?.resolve();
+      else asked?.reject(new EmbeddedError('EMBEDDED_BACKUP', `${this.#path}: no backup: ${failure}`, [this.#path]));
+      return;
+    }
     const waiting = this.#waiting;
     this.#waiting = undefined;
     if (message.type === 'failed') {
@@ -89,8 +116,9 @@ class SqliteJournal implements Journal {
 
   #lose(why: string): void {
     this.#dead ??= new EmbeddedError('EMBEDDED_STORE_FAILED', `${this.#path}: ${why}`, [this.#path]);
-    this.#waiting?.reject(this.#dead);
+    for (const one of [this.#waiting, ...this.#backups.values()]) one?.reject(this.#dead);
     this.#waiting = undefined;
+    this.#backups.clear();
   }
 }
 

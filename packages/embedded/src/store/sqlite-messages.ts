@@ -12,6 +12,8 @@ export type Request =
       readonly garbage: readonly number[];
       readonly compacted: number;
     }
+  /** Goes on beside what follows; its answer has this number. */
+  | { readonly type: 'backup'; readonly id: number; readonly path: string }
   | { readonly type: 'close' };
 
 export type Answer =
@@ -19,4 +21,5 @@ export type Answer =
   | { readonly type: 'rows'; readonly rows: readonly RowValues[] }
   | { readonly type: 'loaded'; readonly compacted: number }
   | { readonly type: 'done' }
+  | { readonly type: 'backedUp'; readonly id: number; readonly failure: string | undefined }
   | { readonly type: 'failed'; readonly code: EmbeddedErrorCode; readonly message: string };

@@ -3,7 +3,7 @@
  * every write of the store is one row, and rows that nobody needs any more are deleted later.
  */
 import { closeSync, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { EmbeddedErrorCode } from '../errors/errors.ts';
 import type { Answer, Request, RowValues } from './sqlite-messages.ts';
@@ -12,6 +12,7 @@ import type { Answer, Request, RowValues } from './sqlite-messages.ts';
 const APPLICATION = 0x72656576;
 const FORMAT = 1;
 const ROWS_AT_ONCE = 1_000;
+const PAGES_AT_ONCE = 256;
 const BUSY = 5;
 /** Corrupt, and not a database. */
 const DAMAGED = [11, 26];
@@ -73,6 +74,21 @@ function serve(port: MessagePort, path: string): void {
     });
   };
 
+  /** In pieces, between which others are served; what is written meanwhile is in it, too. */
+  const copyTo = (to: string, id: number): void => {
+    const begin = async (): Promise<void> => {
+      if (database === undefined) throw new Error('it is not open');
+      // A new file, and private before anything is in it.
+      closeSync(openSync(to, 'wx', 0o600));
+      await backup(database, to, { rate: PAGES_AT_ONCE });
+    };
+    begin().then(
+      () => answer({ type: 'backedUp', id, failure: undefined }),
+      (error: unknown) =>
+        answer({ type: 'backedUp', id, failure: error instanceof Error ? error.message : String(error) }),
+    );
+  };
+
   port.on('message', (request: Request) => {
     try {
       switch (request.type) {
@@ -82,6 +98,9 @@ function serve(port: MessagePort, path: string): void {
         case 'append':
           append?.(request);
           answer({ type: 'done' });
+          break;
+        case 'backup':
+          copyTo(request.path, request.id);
           break;
         case 'close':
           database?.close();

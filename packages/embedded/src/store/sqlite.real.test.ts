@@ -44,3 +44,26 @@ test('a store file is private, has one server, and is told from other files', as
     code: 'EMBEDDED_STORE_UNREADABLE',
   });
 });
+
+test('a backup is private, whole, and made while writes go on; it is a store of its own', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'reeve-store-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const journal = sqliteJournal({ path: join(folder, 'store.db') });
+  const store = await Store.open({ journal, clock });
+  for (let i = 0; i < 200; i++) await store.write(key(`x${i}`), put('1'.repeat(10_000)));
+  const copy = join(folder, 'copy.db');
+  const copying = journal.backup(copy);
+  for (let i = 0; i < 50; i++) await store.write(key(`y${i}`), put('2'));
+  await copying;
+  await store.write(key('later'), put('3'));
+  assert.equal(statSync(copy).mode & 0o777, 0o600);
+  await assert.rejects(journal.backup(copy), { code: 'EMBEDDED_BACKUP', message: /EEXIST/ });
+  await store.close();
+
+  const second = await Store.open({ journal: sqliteJournal({ path: copy }), clock });
+  t.after(() => second.close());
+  const names = new Set(second.range({ resource: 'pods' }).map(({ key: { name } }) => name));
+  for (let i = 0; i < 200; i++) assert.ok(names.has(`x${i}`), `x${i}`);
+  assert.ok(!names.has('later'));
+  assert.ok(second.revision >= 200 && second.revision <= 250);
+});

@@ -265,3 +265,24 @@ test('metadata alone are asked for in the form for one, for many and for events'
     [one, one.replace('Metadata;', 'MetadataList;'), one],
   );
 });
+
+test('an answer of any kind is read as it comes, and a refusal is an error', async () => {
+  const pieces = ['one\n', 'two\n'];
+  const { transport, seen } = clientOf(({ path }) =>
+    path.endsWith('/log')
+      ? {
+          body: (async function* () {
+            for (const piece of pieces) yield Buffer.from(piece);
+          })(),
+        }
+      : { status: 404, body: failureBody(404, 'NotFound') },
+  );
+  const client = new KubeClient({ ...testPorts(), transport });
+  using streamed = await client.stream('/api/v1/namespaces/n/pods/p/log?follow=true');
+  const read: string[] = [];
+  for await (const chunk of streamed.chunks) read.push(Buffer.from(chunk).toString());
+  assert.deepEqual(read, pieces);
+  assert.deepEqual([seen[0]?.method, seen[0]?.query, seen[0]?.headers?.accept], ['GET', { follow: 'true' }, '*/*']);
+  await assert.rejects(client.stream('/other', { method: 'POST' }), { code: 'KUBE_NOT_FOUND' });
+  assert.equal(seen[1]?.method, 'POST');
+});

@@ -3,6 +3,7 @@ import { accessOf } from '../auth/access.ts';
 import { type LoadOptions, loadContext } from '../kubeconfig/load.ts';
 import type { KubePorts } from '../ports/ports.ts';
 import { type NetworkOptions, networkTransport } from '../transport/network.ts';
+import { type OpenSocket, socketTransport } from '../transport/socket.ts';
 import { type ClientOptions, KubeClient } from './client.ts';
 
 export interface ConnectOptions
@@ -14,6 +15,8 @@ export interface Connection extends Disposable {
   readonly client: KubeClient;
   /** The namespace of the context. */
   readonly namespace: string;
+  /** For subresources that speak both ways: `exec`, `attach`. Such a socket is closed by who opened it. */
+  readonly socket: OpenSocket;
   /** Ends all connections, also those in use. */
   close(): void;
 }
@@ -21,7 +24,9 @@ export interface Connection extends Disposable {
 /** Reads the kubeconfig (or the pod's own identity); nothing is sent before the first call. */
 export async function connect(ports: KubePorts, options: ConnectOptions = {}): Promise<Connection> {
   const context = await loadContext(ports, options);
-  const { transport, close } = networkTransport(accessOf(context, ports), ports.clock, options);
+  const access = accessOf(context, ports);
+  const { transport, close } = networkTransport(access, ports.clock, options);
   const client = new KubeClient({ ...options, transport, clock: ports.clock, random: ports.random });
-  return { client, namespace: context.namespace, close, [Symbol.dispose]: close };
+  const socket = socketTransport(access);
+  return { client, namespace: context.namespace, socket, close, [Symbol.dispose]: close };
 }

@@ -16,6 +16,9 @@ export interface ServedResource extends Resource {
   readonly verbs: readonly string[];
   /** `status`, `scale` … */
   readonly subresources: readonly string[];
+  /** Empty where the server does not say. */
+  readonly singular: string;
+  readonly shortNames: readonly string[];
 }
 
 /** Undefined when the kind is not installed (yet); every other failure is thrown. */
@@ -29,6 +32,23 @@ export async function discover(
   return (await resourcesOf(client, group, served, options)).find((one) => one.kind === kind);
 }
 
+/** Everything that is served, each group in the version that the server prefers. The core group comes first. */
+export async function servedResources(
+  client: Pick<KubeClient, 'read'>,
+  options: CallOptions = {},
+): Promise<readonly ServedResource[]> {
+  const { groups = [] } = (await client.read('/apis', options)) as unknown as {
+    readonly groups?: readonly Group[];
+  };
+  const places = groups.flatMap(({ name, preferredVersion }) =>
+    name !== undefined && preferredVersion ? [{ group: name, version: preferredVersion.version }] : [],
+  );
+  const lists = [{ group: '', version: 'v1' }, ...places].map(({ group, version }) =>
+    resourcesOf(client, group, version, options),
+  );
+  return (await Promise.all(lists)).flat();
+}
+
 /** All resources of one version of a group; none when it is not served. */
 export async function resourcesOf(
   client: Pick<KubeClient, 'read'>,
@@ -40,9 +60,11 @@ export async function resourcesOf(
   const rows = list?.resources ?? [];
   return rows
     .filter(({ name }) => !name.includes('/'))
-    .map(({ name, kind, namespaced, verbs }) => ({
+    .map(({ name, kind, namespaced, verbs, singularName, shortNames }) => ({
       ...resource({ group, version, plural: name, kind, namespaced }),
       verbs: verbs ?? [],
+      singular: singularName ?? '',
+      shortNames: shortNames ?? [],
       subresources: rows.filter((row) => row.name.startsWith(`${name}/`)).map((row) => row.name.slice(name.length + 1)),
     }));
 }
@@ -67,6 +89,7 @@ async function readIfThere(client: Pick<KubeClient, 'read'>, path: string, optio
 }
 
 interface Group {
+  readonly name?: string;
   readonly preferredVersion?: { readonly version: string };
 }
 
@@ -76,5 +99,7 @@ interface ResourceList {
     readonly kind: string;
     readonly namespaced: boolean;
     readonly verbs?: readonly string[];
+    readonly singularName?: string;
+    readonly shortNames?: readonly string[];
   }[];
 }

@@ -13,6 +13,7 @@ export interface NodeFacts {
     | {
         readonly host: string;
         readonly port: number;
+        /** Its authority, which somebody publishes as `kube-root-ca.crt`. */
         readonly ca?: string;
         /** It puts the token of its account into every pod, as Kubernetes does; else the node does it for pods that name one. */
         readonly givesTokens?: boolean;

@@ -10,7 +10,7 @@ import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod
 import { userOf } from '../pod/user.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
 import { PodVolumes } from '../volumes/pod-volumes.ts';
-import { type Sources, VolumeProblem } from '../volumes/sources.ts';
+import { NoAccount, type Sources, VolumeProblem } from '../volumes/sources.ts';
 import { boxOf } from './box.ts';
 import { ContainerKeeper } from './container-keeper.ts';
 import { hookOf, probesOf } from './hooks.ts';
@@ -242,14 +242,18 @@ export class PodKeeper {
   async #updateVolumes({ sources }: PodTurn): Promise<void> {
     const { clock, facts } = this.#node;
     const turn = { pod: this.pod, sources, around: this.#surroundings(), now: clock.now() };
-    const account = facts.apiServer && !facts.apiServer.givesTokens ? accountVolume(this.pod) : undefined;
+    const account =
+      facts.apiServer && !facts.apiServer.givesTokens
+        ? accountVolume(this.pod, facts.apiServer.ca !== undefined)
+        : undefined;
     let renewAt: number | undefined;
     if (account) {
       try {
         renewAt = await this.#volumes.update([account], turn);
         this.#hasAccount = true;
       } catch (error) {
-        if (!(error instanceof VolumeProblem)) throw error; // there is no such account: the pod runs without a token
+        if (!(error instanceof NoAccount)) throw error;
+        // There is no such account: the pod runs without a token.
       }
     }
     this.#renewAt = (await this.#volumes.update(this.pod.spec?.volumes ?? [], turn)) ?? renewAt;

@@ -1,4 +1,5 @@
 /** The token of its service account, which every container gets unless its pod says otherwise. Pods that name none have none. */
+import { ROOT_CA } from '../kinds/config-map.ts';
 import type { PodContainer } from '../pod/progress.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { PodVolume } from '../volumes/payload.ts';
@@ -7,14 +8,15 @@ export const ACCOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 export const ACCOUNT_VOLUME = 'reeve-service-account';
 const SECONDS = 3_607;
 
-export function accountVolume(pod: StoredPod): PodVolume | undefined {
+/** @param hasAuthority the server has one, which is published: without it the token would be of no use, so that the pod waits for it. */
+export function accountVolume(pod: StoredPod, hasAuthority: boolean): PodVolume | undefined {
   if (pod.spec?.automountServiceAccountToken === false || pod.spec?.serviceAccountName === undefined) return undefined;
   return {
     name: ACCOUNT_VOLUME,
     projected: {
       sources: [
         { serviceAccountToken: { path: 'token', expirationSeconds: SECONDS } },
-        { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }], optional: true } },
+        { configMap: { name: ROOT_CA, items: [{ key: 'ca.crt', path: 'ca.crt' }], optional: !hasAuthority } },
         { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
       ],
     },

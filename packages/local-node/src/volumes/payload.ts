@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { fieldOf, resourceOf, type Surroundings } from '../pod/downward.ts';
 import type { StoredPod } from '../pod/view.ts';
-import { type Content, type Sources, VolumeProblem } from './sources.ts';
+import { type Content, NoAccount, type Sources, VolumeProblem } from './sources.ts';
 
 export interface PayloadFile {
   readonly content: Uint8Array;
@@ -93,7 +93,9 @@ class Making {
     const account = pod.spec?.serviceAccountName ?? 'default';
     const expirationSeconds = projection.expirationSeconds ?? TOKEN_SECONDS;
     const got = await sources.token({ account, audience: projection.audience, expirationSeconds });
-    if (!got) throw this.#problem(`failed to fetch token: serviceaccounts "${account}" not found`);
+    if (!got) {
+      throw new NoAccount(this.#input.volume.name, `failed to fetch token: serviceaccounts "${account}" not found`);
+    }
     this.#add(projection.path, Buffer.from(got.token), TOKEN_MODE);
     this.renewAt = Math.min(this.renewAt ?? got.renewAt, got.renewAt);
   }

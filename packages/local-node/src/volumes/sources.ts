@@ -35,6 +35,9 @@ export class VolumeProblem extends Error {
   }
 }
 
+/** The one reason of a volume that need not keep a pod from running. */
+export class NoAccount extends VolumeProblem {}
+
 export function textOf(content: Content | null): Readonly<Record<string, string>> | null {
   if (!content) return null;
   return Object.fromEntries(

@@ -106,6 +106,26 @@ test('a token of the service account, for this pod only, readable by its owner o
   assert.equal(seen.stdout, 'default\n6443\n');
 });
 
+test('with the token comes the authority of the server, and the pod waits until it is published', async (t) => {
+  const scene = await NodeScene.open(t);
+  const { node } = await scene.start({}, { apiServer: { host: '127.0.0.1', port: 6443, ca: 'PEM' } });
+  await scene.client.resource(serviceAccounts, 'default').create({ metadata: { name: 'robot' } });
+  await withVolumes(scene, 'robot', [], { serviceAccountName: 'robot' });
+  const waiting = await scene.until(
+    'robot',
+    ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.message !== undefined,
+    'it says what it waits for',
+  );
+  const message = waiting.status?.containerStatuses?.[0]?.state?.waiting?.message ?? '';
+  assert.match(message, /configmap "kube-root-ca.crt" not found/);
+  const published = { metadata: { name: 'kube-root-ca.crt' }, data: { 'ca.crt': 'PEM' } };
+  await scene.client.resource(configMaps, 'default').create(published);
+  await scene.ready('robot');
+  const { signal } = new AbortController();
+  const look = ['sh', '-c', 'cat $REEVE_SERVICE_ACCOUNT/ca.crt'];
+  assert.equal((await node.exec({ namespace: 'default', pod: 'robot' }, look, { signal })).stdout, 'PEM');
+});
+
 test('the folder of a bound volume, and no other', async (t) => {
   const scene = await NodeScene.open(t);
   const { node } = await scene.start();

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { styleFor } from '../output/style.ts';
+import { diagnose, type MachineFacts } from './diagnose.ts';
+import { findingsText } from './doctor.ts';
+
+const good: MachineFacts = {
+  platform: 'linux',
+  nodeVersion: '24.21.0',
+  isRoot: false,
+  drivers: [
+    { name: 'bwrap', works: true, note: '' },
+    { name: 'unshare', works: false, note: 'exit code 1: no' },
+    { name: 'plain', works: true, note: '' },
+  ],
+  sandboxRemedy: 'install bubblewrap',
+  userNamespaces: { most: '1000', allowed: undefined, restricted: undefined },
+  port: { number: 6443, isFree: true },
+  hasLoopback: true,
+  data: { path: '/d', state: 'none', note: '', freeBytes: 1024 ** 3 },
+  programs: { sh: '/bin/sh', 'valkey-server': '/bin/valkey-server' },
+};
+
+const states = (facts: Partial<MachineFacts>): Readonly<Record<string, string>> =>
+  Object.fromEntries(diagnose({ ...good, ...facts }).map(({ check, state }) => [check, state]));
+
+test('a good machine lacks nothing that is needed; what only some pods need is advice', () => {
+  assert.deepEqual(states({}), {
+    system: 'ok',
+    node: 'ok',
+    drivers: 'ok',
+    'user namespaces': 'ok',
+    addresses: 'ok',
+    port: 'ok',
+    'data folder': 'ok',
+    disk: 'ok',
+    sh: 'ok',
+    'valkey-server': 'ok',
+    'redis-server': 'advice',
+    java: 'advice',
+    postgres: 'advice',
+  });
+});
+
+test('each thing that is needed is missed by itself', () => {
+  const data = good.data;
+  const cases: readonly [Partial<MachineFacts>, string][] = [
+    [{ platform: 'darwin' }, 'system'],
+    [{ nodeVersion: '22.1.0' }, 'node'],
+    [{ hasLoopback: false }, 'addresses'],
+    [{ port: { number: 1, isFree: false } }, 'port'],
+    [{ data: { ...data, state: 'unusable', note: 'newer' } }, 'data folder'],
+    [{ data: { ...data, freeBytes: 1 } }, 'disk'],
+    [{ programs: {} }, 'sh'],
+  ];
+  for (const [facts, check] of cases) {
+    const missing = Object.entries(states(facts)).filter(([, state]) => state === 'missing');
+    assert.deepEqual(missing, [[check, 'missing']]);
+  }
+});
+
+test('without a sandbox pods still run, so that it is advice, with its remedy', () => {
+  const plain = [{ name: 'plain', works: true, note: '' }] as const;
+  const closed = { most: '0', allowed: undefined, restricted: '1' };
+  const found = diagnose({ ...good, drivers: plain, userNamespaces: closed });
+  for (const check of ['drivers', 'user namespaces']) {
+    const finding = found.find((one) => one.check === check);
+    assert.equal(finding?.state, 'advice');
+    assert.match(finding?.remedy ?? '', /install bubblewrap/);
+  }
+  assert.equal(states({ userNamespaces: closed })['user namespaces'], 'ok', 'a driver works all the same');
+});
+
+test('the report has a line for each, the remedy below, and a verdict', () => {
+  const text = findingsText(diagnose({ ...good, programs: {} }), styleFor(false, {}));
+  assert.match(text, /^ok {7}system +linux\n/);
+  assert.match(text, /missing {2}sh +not on PATH\n +→ every container/);
+  assert.match(text, /1 thing that is needed is missing\.\n$/);
+});

@@ -1,0 +1,155 @@
+/** `reeve get`: objects as a table, JSON, YAML or names. */
+import { type AnyObject, resourcePath, type ServedResource, servedResources } from '@reeve/kube';
+import type { CommandLine } from '../command.ts';
+import { type ExitCode, exit, usage } from '../errors.ts';
+import { styleFor } from '../output/style.ts';
+import { type Api, withApi } from './api.ts';
+import { customColumns, knownColumns } from './columns.ts';
+import { follow } from './follow.ts';
+import { kindWord, readWanted, resolveKind } from './kinds.ts';
+import { type ObjectForm, objectsText, objectText } from './print.ts';
+import type { getOptions } from './spec.ts';
+import { type Column, serverTable, type Table, TablePrinter, tableOf } from './table.ts';
+
+type GetLine = CommandLine<typeof getOptions>;
+
+/** A kind, and those of its objects that are meant. */
+interface Group {
+  readonly kind: ServedResource;
+  readonly names: readonly string[];
+  /** Undefined: all namespaces, or the kind has none. */
+  readonly namespace: string | undefined;
+}
+
+const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+export async function run(line: GetLine): Promise<ExitCode> {
+  const { words, values, signal } = line;
+  const wanted = readWanted(words);
+  const isNamed = wanted.some(({ names }) => names.length > 0);
+  if (isNamed && values.selector !== undefined) throw usage('a name and --selector exclude each other');
+  if (isNamed && values['all-namespaces']) throw usage('a name and --all-namespaces exclude each other');
+  if (values['all-namespaces'] && values.namespace !== undefined) {
+    throw usage('--namespace and --all-namespaces exclude each other');
+  }
+  if (values.watch && (wanted.length > 1 || wanted.some(({ names }) => names.length > 1))) {
+    throw usage('--watch takes one kind, and one name at most');
+  }
+  return withApi(line, async (api) => {
+    const served = await servedResources(api.client, { signal });
+    const groups = wanted.map(({ kind: word, names }): Group => {
+      const kind = resolveKind(served, word);
+      return { kind, names, namespace: kind.namespaced && !values['all-namespaces'] ? api.namespace : undefined };
+    });
+    const [first] = groups;
+    if (values.watch && first) return watch(line, api, first);
+    const form = values.output ?? 'table';
+    if (form === 'table' || form === 'wide') await printTables(line, api, groups);
+    else await printObjects(line, api, groups, form as ObjectForm);
+    return exit.ok;
+  });
+}
+
+async function printObjects(line: GetLine, api: Api, groups: readonly Group[], form: ObjectForm): Promise<void> {
+  const objects: AnyObject[] = [];
+  for (const group of groups) objects.push(...(await objectsOf(line, api, group)));
+  const isList = groups.length > 1 || groups.some(({ names }) => names.length !== 1);
+  line.io.out(objectsText(objects, form, isList));
+}
+
+async function objectsOf({ values, signal }: GetLine, api: Api, group: Group): Promise<readonly AnyObject[]> {
+  const { kind, names, namespace } = group;
+  const client = api.client.resource(kind, namespace);
+  if (names.length > 0) return Promise.all(names.map((name) => client.get(name, { signal })));
+  const { selector } = values;
+  return (await client.listAll({ ...(selector !== undefined && { labelSelector: selector }), signal })).items;
+}
+
+async function printTables(line: GetLine, api: Api, groups: readonly Group[]): Promise<void> {
+  const { io, values } = line;
+  const tables: { readonly group: Group; readonly table: Table }[] = [];
+  for (const group of groups) tables.push({ group, table: await tableFor(line, api, group) });
+  const filled = tables.filter(({ table }) => table.rows.length > 0);
+  filled.forEach(({ group, table }, at) => {
+    const printer = printerFor(line, group, groups.length > 1);
+    io.out(`${at === 0 ? '' : '\n'}${printer.text(table)}`);
+  });
+  if (filled.length > 0) return;
+  const what = groups.map(({ kind }) => kind.plural).join(', ');
+  const isSomewhere = groups.some(({ namespace }) => namespace !== undefined);
+  const where = isSomewhere ? ` in namespace ${api.namespace}` : '';
+  io.err(`no ${what}${where}${values.selector === undefined ? '' : ' with these labels'}\n`);
+}
+
+function printerFor({ io, values }: GetLine, { kind }: Group, isOneOfSeveral: boolean): TablePrinter {
+  const layout = {
+    isWide: values.output === 'wide',
+    withNamespace: values['all-namespaces'] && kind.namespaced,
+    prefix: isOneOfSeveral ? `${kindWord(kind)}/` : '',
+  };
+  return new TablePrinter(layout, styleFor(io.outIsTerminal, io.env));
+}
+
+/** As the server shows it, if it makes tables. */
+async function tableFor({ io, values, signal }: GetLine, api: Api, group: Group): Promise<Table> {
+  const { kind, names, namespace } = group;
+  const selector = values.selector === undefined ? '' : `?labelSelector=${encodeURIComponent(values.selector)}`;
+  const paths =
+    names.length > 0
+      ? names.map((name) => resourcePath(kind, namespace, name))
+      : [`${resourcePath(kind, namespace)}${selector}`];
+  const answers: unknown[] = [];
+  for (const path of paths) answers.push(await api.client.read(path, { accept: AS_TABLE, signal }));
+  const tables = answers.map(serverTable);
+  const [first] = tables;
+  if (first && tables.every((table) => table !== undefined)) {
+    return { columns: first.columns, rows: tables.flatMap(({ rows }) => rows) };
+  }
+  const objects = answers.flatMap((answer) => {
+    const { items } = answer as { readonly items?: readonly AnyObject[] | null };
+    return items === undefined ? [answer as AnyObject] : (items ?? []);
+  });
+  return tableOf(await columnsFor(api, kind, signal), objects, io.ports.clock.now());
+}
+
+async function columnsFor(api: Api, kind: ServedResource, signal: AbortSignal): Promise<readonly Column[]> {
+  const known = knownColumns(kind);
+  if (known) return known;
+  try {
+    const path = `${DEFINITIONS}/${encodeURIComponent(`${kind.plural}.${kind.group}`)}`;
+    return customColumns((await api.client.read(path, { signal })) as unknown as AnyObject, kind.version);
+  } catch {
+    signal.throwIfAborted();
+    return customColumns(undefined, kind.version); // a kind of the server's own, or a definition that we may not read
+  }
+}
+
+async function watch(line: GetLine, api: Api, group: Group): Promise<ExitCode> {
+  const { io, values, signal } = line;
+  const { kind, names, namespace } = group;
+  const [name] = names;
+  const form = values.output ?? 'table';
+  const isTable = form === 'table' || form === 'wide';
+  const columns = isTable ? await columnsFor(api, kind, signal) : [];
+  const printer = printerFor(line, group, false);
+  const print = (objects: readonly AnyObject[]): void => {
+    if (isTable) io.out(printer.text(tableOf(columns, objects, io.ports.clock.now())));
+    else for (const object of objects) io.out(objectText(object, form as ObjectForm));
+  };
+  const selection = {
+    ...(values.selector !== undefined && { labelSelector: values.selector }),
+    ...(name !== undefined && { fieldSelector: `metadata.name=${name}` }),
+  };
+  await follow(
+    api.client.resource(kind, namespace),
+    selection,
+    { clock: io.ports.clock, signal },
+    {
+      all: print,
+      changed: (object) => print([object]),
+      lost: (error) => io.err(`${error.message}; trying again\n`),
+    },
+  );
+  return exit.ok;
+}

@@ -1,0 +1,69 @@
+/** `reeve logs`: what a container wrote. */
+import { type AnyObject, resource, resourcePath } from '@reeve/kube';
+import type { CommandLine } from '../command.ts';
+import { type ExitCode, exit, usage } from '../errors.ts';
+import { withApi } from './api.ts';
+import type { logsOptions } from './spec.ts';
+
+const pods = resource({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
+
+export async function run(line: CommandLine<typeof logsOptions>): Promise<ExitCode> {
+  const { io, values, words, signal } = line;
+  const [word, more] = words;
+  if (word === undefined) throw usage('no pod given: reeve logs POD');
+  if (more !== undefined) throw usage(`reeve logs takes one pod; what is '${more}'? -c CONTAINER names a container`);
+  const name = podName(word);
+  return withApi(line, async ({ client, namespace }) => {
+    const pod = await client.resource(pods, namespace).get(name, { signal });
+    const container = values.container ?? defaultContainer(pod);
+    if (values.container === undefined && containersOf(pod).length > 1) {
+      io.err(
+        `container ${container}; others: ${containersOf(pod)
+          .filter((one) => one !== container)
+          .join(', ')}\n`,
+      );
+    }
+    const query = new URLSearchParams({
+      ...(container !== undefined && { container }),
+      ...(values.follow && { follow: 'true' }),
+      ...(values.previous && { previous: 'true' }),
+      ...(values.tail !== undefined && { tailLines: String(values.tail) }),
+    });
+    const path = `${resourcePath(pods, namespace, name, 'log')}?${query.toString()}`;
+    try {
+      using streamed = await client.stream(path, { signal });
+      // A letter may come in two pieces.
+      const decoder = new TextDecoder();
+      for await (const chunk of streamed.chunks) io.out(decoder.decode(chunk, { stream: true }));
+      io.out(decoder.decode());
+    } catch (error) {
+      // Ctrl-C is how one stops looking on.
+      if (!signal.aborted || !values.follow) throw error;
+    }
+    return exit.ok;
+  });
+}
+
+/** `web-0`, `pod/web-0`. */
+export function podName(word: string): string {
+  const [kind, name, ...more] = word.split('/');
+  if (name === undefined) return word;
+  if (!['pod', 'pods', 'po'].includes(kind ?? '') || name === '' || more.length > 0) {
+    throw usage(`'${word}' is no pod: POD or pod/POD`);
+  }
+  return name;
+}
+
+interface PodSpec {
+  readonly containers?: readonly { readonly name: string }[];
+}
+
+const containersOf = ({ spec }: AnyObject): readonly string[] =>
+  ((spec as PodSpec | undefined)?.containers ?? []).map(({ name }) => name);
+
+export function defaultContainer(pod: AnyObject): string | undefined {
+  const names = containersOf(pod);
+  const wished = pod.metadata.annotations?.[DEFAULT_CONTAINER];
+  return wished !== undefined && names.includes(wished) ? wished : names[0];
+}

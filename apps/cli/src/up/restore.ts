@@ -1,0 +1,61 @@
+/**
+ * `reeve restore`: a backup takes the place of a store that no control plane uses. A mark in the folder says that it is under way; no
+ * control plane starts while it is there, so that a restore that died in the middle is neither overlooked nor gone on upon.
+ */
+import { resolve } from 'node:path';
+import { asReeveError, type Files } from '@reeve/runtime';
+import type { CommandLine } from '../command.ts';
+import { cliError, type ExitCode, exit, usage } from '../errors.ts';
+import { plural } from '../output/format.ts';
+import { type DataFolder, defaultDataFolder, openDataFolder } from './data-folder.ts';
+import type { restoreOptions } from './spec.ts';
+import { copyStore, inspectStore, isThere, removeStore, replaceStore, takeStore } from './system-store-file.ts';
+
+export async function run({ words, values, io }: CommandLine<typeof restoreOptions>): Promise<ExitCode> {
+  const [file, more] = words;
+  if (file === undefined || more !== undefined) throw usage('reeve restore takes one FILE');
+  const from = resolve(file);
+  if (!(await isThere(from))) throw cliError('FILE_UNREADABLE', `${from}: there is no such file`, [from]);
+  const { files, clock } = io.ports;
+  const folder = await openDataFolder(files, resolve(values.data ?? defaultDataFolder(io.env)));
+  // Copied and read before anything is touched.
+  const next = `${folder.store}.new`;
+  await removeStore(next);
+  try {
+    await copyStore(from, next);
+    const { objects, revision } = await inspectStore(next, from);
+    const stamp = new Date(clock.now()).toISOString().replaceAll(':', '-');
+    const kept = `${folder.store}.before-${stamp}`;
+    await files.write(folder.restoring, `${from}\n`);
+    await freeStore(files, folder);
+    const wasThere = await replaceStore(next, folder.store, kept);
+    await files.remove(folder.restoring);
+    io.out(`${folder.store}: ${plural(objects, 'object')}, revision ${revision}\n`);
+    if (wasThere) io.out(`What was there before is ${kept}.\n`);
+  } finally {
+    await removeStore(next);
+  }
+  return exit.ok;
+}
+
+/** Nobody has it open, and everything in it is in its one file. */
+async function freeStore(files: Files, folder: DataFolder): Promise<void> {
+  if (!(await isThere(folder.store))) return;
+  try {
+    const journal = await takeStore(folder.store);
+    if (journal) return await journal.close();
+  } catch (error) {
+    // Damaged: that is what backups are for. Nobody could have it open.
+    if (asReeveError(error).code !== 'EMBEDDED_STORE_UNREADABLE') throw error;
+    return;
+  }
+  await files.remove(folder.restoring);
+  throw cliError('PLANE_RUNNING', `a control plane uses ${folder.path}`, [folder.path]);
+}
+
+/** For whoever has just taken the store, and is about to use it. */
+export async function refuseHalfRestored(files: Pick<Files, 'read'>, folder: DataFolder): Promise<void> {
+  const from = await files.read(folder.restoring);
+  if (from === undefined) return;
+  throw cliError('RESTORE_UNFINISHED', `a restore of ${from.trim()} into ${folder.path} did not finish`, [folder.path]);
+}

@@ -1,0 +1,108 @@
+/** The file of a store from outside: taken, looked into, copied, put in place. */
+import { createReadStream } from 'node:fs';
+import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { type FileJournal, sqliteJournal } from '@reeve/embedded';
+import { asReeveError } from '@reeve/runtime';
+import { cliError } from '../errors.ts';
+
+/** Loaded, and ours until it is closed. Undefined: a control plane has it. */
+export async function takeStore(path: string): Promise<FileJournal | undefined> {
+  const journal = sqliteJournal({ path });
+  try {
+    await journal.load();
+    return journal;
+  } catch (error) {
+    if (asReeveError(error).code === 'EMBEDDED_STORE_LOCKED') return undefined;
+    throw error;
+  }
+}
+
+export interface StoreSummary {
+  readonly objects: number;
+  readonly revision: number;
+}
+
+const MAGIC = 'SQLite format 3\0';
+
+/** Reads all of it; throws BACKUP_UNREADABLE if it is no store of a version that we know. */
+export async function inspectStore(path: string, name: string): Promise<StoreSummary> {
+  const unreadable = (why: string) => cliError('BACKUP_UNREADABLE', `${name}: ${why}`, [name]);
+  // An empty file would be made a store.
+  if ((await beginningOf(path)) !== MAGIC) throw unreadable('is no backup of a control plane');
+  const journal = sqliteJournal({ path });
+  try {
+    const { rows, compacted } = await journal.load();
+    const objects = new Set<string>();
+    for (const { key, deleted } of rows) {
+      const place = `${key.resource}\n${key.namespace}\n${key.name}`;
+      if (deleted) objects.delete(place);
+      else objects.add(place);
+    }
+    return { objects: objects.size, revision: Math.max(compacted, rows.at(-1)?.revision ?? 0) };
+  } catch (error) {
+    const { code, message } = asReeveError(error);
+    throw code === 'EMBEDDED_STORE_UNREADABLE' ? unreadable(message) : error;
+  } finally {
+    await journal.close();
+  }
+}
+
+async function beginningOf(path: string): Promise<string> {
+  await using file = await open(path, 'r');
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+  return buffer.toString('latin1', 0, bytesRead);
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined;
+}
+
+/** With what SQLite leaves beside it when its process is killed. */
+export async function removeStore(path: string): Promise<void> {
+  for (const end of ['', '-wal', '-shm', '-journal']) await rm(path + end, { force: true });
+}
+
+/** A new file for its owner alone. */
+export async function writeStore(
+  path: string,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await using file = await open(path, 'wx', 0o600);
+  for await (const chunk of chunks) await file.writeFile(chunk);
+  await file.sync();
+}
+
+export function copyStore(from: string, to: string): Promise<void> {
+  return writeStore(to, createReadStream(from) as AsyncIterable<Uint8Array>);
+}
+
+/** Gives a file its name, unless there is one of that name: nothing is ever overwritten. */
+export async function nameStore(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw cliError('FILE_EXISTS', `${to} is there already`, [to]);
+  }
+  await rm(from);
+  await syncFolder(to);
+}
+
+/**
+ * Puts a store in the place of another, in one step: at no moment is there none. The old one keeps its content under another name, and
+ * so does what SQLite has not yet written into it, or it would be taken for part of the new one.
+ */
+export async function replaceStore(next: string, place: string, keepAs: string): Promise<boolean> {
+  const wasThere = await isThere(place);
+  if (wasThere) await link(place, keepAs);
+  if (await isThere(`${place}-wal`)) await rename(`${place}-wal`, `${keepAs}-wal`);
+  await rename(next, place);
+  await syncFolder(place);
+  return wasThere;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(dirname(path), 'r');
+  await folder.sync();
+}
