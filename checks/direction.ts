@@ -12,7 +12,7 @@ const packages: Readonly<Record<string, { readonly name: string; readonly may: r
   'packages/runtime': { name: '@reeve/runtime', may: ['@reeve/kube'] },
   'packages/local-node': { name: '@reeve/local-node', may: ['@reeve/kube', '@reeve/runtime'] },
   'packages/simulation': { name: '@reeve/simulation', may: ['@reeve/kube', '@reeve/embedded', '@reeve/runtime'] },
-  'operators/redis': { name: '@reeve/redis', may: ['@reeve/runtime'] },
+  'operators/redis': { name: '@reeve/redis', may: ['@reeve/kube', '@reeve/runtime'] },
   'apps/cli': {
     name: '@reeve/cli',
     may: ['@reeve/kube', '@reeve/embedded', '@reeve/local-node', '@reeve/runtime', '@reeve/redis'],
@@ -55,7 +55,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   observe: ['api'],
   client: ['api'],
   commands: ['api', 'observe'],
-  controllers: ['api', 'plan', 'observe', 'client', 'commands'],
+  agent: ['api', 'observe', 'commands'],
+  controllers: ['api', 'plan', 'observe', 'client', 'commands', 'agent'],
 };
 
 /** Rooms without the outside world: not even Node's modules. */
