@@ -36,6 +36,27 @@ export const cliErrors = {
     meaning: 'The data folder of a control plane is not one, or was written by a newer version. Nothing was changed.',
     remedy: 'Check --data. If it is right, use the version of reeve that wrote it.',
   },
+  AGENT_IDENTITY: {
+    meaning: 'A folder is not the identity of this agent, or not a whole one. Nothing was changed.',
+    remedy: 'Give the folder that `reeve agent enroll` wrote for this member, or enroll it again.',
+  },
+  AGENT_RUNNING: {
+    meaning: 'An agent of this member runs on this machine already: two would speak for one.',
+    remedy: 'Stop the other one first, or look whether a supervisor has started it.',
+  },
+  AGENT_BUSY: {
+    meaning:
+      'An agent has orders that have not ended. Without its member nobody could ask how they end. Nothing was changed.',
+    remedy: 'Wait until they have ended, or let the manager cancel them; --force revokes in spite of them.',
+  },
+  MEMBER_TAKEN: {
+    meaning: 'A Member of this name is that of a pod, or of another server. Nothing was changed.',
+    remedy: 'Choose another name. A host whose server has moved is revoked first, then enrolled again.',
+  },
+  MEMBER_KIND_MISSING: {
+    meaning: 'The API server does not serve the kind Member. Nothing was changed.',
+    remedy: 'Start the operator on it first (`reeve up`, or the chart): it installs its kinds.',
+  },
   NO_CLUSTER: {
     meaning: 'None of the given addresses could be read.',
     remedy: 'The message has the reason for each address.',
@@ -70,11 +91,19 @@ const usageCodes: ReadonlySet<string> = new Set([
   'NODE_UNKNOWN',
   'NODE_AMBIGUOUS',
   'DATA_FOLDER',
+  'AGENT_IDENTITY',
   'JOURNAL_MISSING',
   'JOURNAL_BROKEN',
   'JOURNAL_EXISTS',
 ]);
-const refusedCodes: ReadonlySet<string> = new Set(['NOT_APPROVED', 'ROLLBACK_IMPOSSIBLE', 'PLAN_STALE']);
+const refusedCodes: ReadonlySet<string> = new Set([
+  'NOT_APPROVED',
+  'ROLLBACK_IMPOSSIBLE',
+  'PLAN_STALE',
+  'AGENT_BUSY',
+  'AGENT_RUNNING',
+  'MEMBER_TAKEN',
+]);
 
 export function exitCodeOf(code: string): ExitCode {
   if (usageCodes.has(code)) return exit.usage;

@@ -1,30 +1,42 @@
 /** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
 import { asReeveError, ReeveError } from '@reeve/runtime';
+import { agentVerbs } from './agent/verbs.ts';
 import { helpText, nearest, parseLine } from './args.ts';
 import { cliErrors, type ExitCode, exit, exitCodeOf, remedyOf, usage } from './errors.ts';
 import type { Io } from './io.ts';
 import { styleFor } from './output/style.ts';
+import type { Verb } from './redis/verb.ts';
 import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
 import { upOptions, upSpec } from './up/spec.ts';
+import { version } from './version.ts';
 
 export { cliErrors };
 
-const version = '0.1.0';
 /** Programs in between (npm, a shell) pass on a Ctrl-C that the terminal has sent us already: that is one, not two. */
 const SAME_KEY_MS = 300;
+
+/** What has verbs of its own. */
+const groups: ReadonlyMap<string, readonly Verb[]> = new Map([
+  ['redis', redisVerbs],
+  ['agent', agentVerbs],
+]);
 
 function overview(): string {
   const lines = [
     'reeve — runs stateful data systems',
     '',
     'Usage: reeve redis VERB HOST:PORT [options]',
+    '       reeve agent VERB [options]',
     `       reeve ${upSpec.name} ${upSpec.takes}`,
     '',
     `  ${upSpec.name.padEnd(18)}${upSpec.summary}`,
     '',
     'Verbs of reeve redis:',
     ...redisVerbs.map(({ spec }) => `  ${spec.name.padEnd(18)}${spec.summary}`),
+    '',
+    'Agents:',
+    ...agentVerbs.map(({ spec }) => `  ${spec.name.padEnd(18)}${spec.summary}`),
     '',
     'reeve redis VERB --help shows what a verb takes. --version shows the version.',
     '',
@@ -69,16 +81,19 @@ async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): P
     return exit.ok;
   }
   if (system === upSpec.name) return runUp(argv.slice(1), io, signal);
-  if (system !== 'redis') throw usage(`'${system}' is not a command: reeve redis VERB, or reeve up`);
+  const verbs = groups.get(system);
+  if (!verbs) throw usage(`'${system}' is not a command: reeve redis VERB, reeve agent VERB, or reeve up`);
   if (name === undefined || name === '--help' || name === '-h') {
     io.out(overview());
     return name === undefined ? exit.usage : exit.ok;
   }
-  const names = redisVerbs.map(({ spec }) => spec.name.slice('redis '.length));
-  const verb = redisVerbs[names.indexOf(name)];
+  const names = verbs.map(({ spec }) => spec.name.slice(system.length + 1));
+  const verb = verbs[names.indexOf(name)];
   if (!verb) {
     const near = nearest(name, names);
-    throw usage(`'${name}' is not a verb of reeve redis${near ? `; did you mean ${near}?` : `: ${names.join(', ')}`}`);
+    throw usage(
+      `'${name}' is not a verb of reeve ${system}${near ? `; did you mean ${near}?` : `: ${names.join(', ')}`}`,
+    );
   }
   const ended = await verb.run(rest, io, signal);
   if (ended !== 'help') return ended;
@@ -120,7 +135,7 @@ function fail(io: Io, argv: readonly string[], error: unknown): ExitCode {
 /** The closest help there is. */
 function helpFor([system, name]: readonly string[]): string {
   if (system === upSpec.name) return `reeve ${upSpec.name} --help`;
-  const verb = redisVerbs.find(({ spec }) => system === 'redis' && spec.name === `redis ${name ?? ''}`);
+  const verb = groups.get(system ?? '')?.find(({ spec }) => spec.name === `${system ?? ''} ${name ?? ''}`);
   return `reeve ${verb ? `${verb.spec.name} ` : ''}--help`;
 }
 

@@ -1,0 +1,2 @@
+/** Of the program. */
+export const version = '0.1.0';
