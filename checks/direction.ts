@@ -55,7 +55,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   observe: ['api'],
   client: ['api'],
   commands: ['api', 'observe'],
-  controllers: ['api', 'plan', 'observe', 'client', 'commands'],
+  agent: ['api', 'observe', 'commands'],
+  controllers: ['api', 'plan', 'observe', 'client', 'commands', 'agent'],
 };
 
 /** Rooms without the outside world: not even Node's modules. */

@@ -1,4 +1,5 @@
 /** All commands, in the order of the help. */
+import { agentVerbs } from './agent/verbs.ts';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion/spec.ts';
 import { kubeCommands } from './kube/spec.ts';
@@ -14,6 +15,7 @@ const working: readonly CommandSection[] = [
   { title: 'A control plane on this machine', commands: localCommands },
   { title: 'Objects of an API', commands: kubeCommands },
   { title: 'Redis and Valkey clusters: reeve redis VERB HOST:PORT', commands: redisVerbs },
+  { title: 'Agents beside servers', commands: agentVerbs },
 ];
 
 const commandsOf = (sections: readonly CommandSection[]): readonly Command[] =>

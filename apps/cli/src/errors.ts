@@ -91,6 +91,27 @@ export const cliErrors = {
     meaning: 'What was waited for did not happen in the time given. It may still happen.',
     remedy: 'Look at the object: its finalizers, its dependents, its events.',
   },
+  AGENT_IDENTITY: {
+    meaning: 'A folder is not the identity of this agent, or not a whole one. Nothing was changed.',
+    remedy: 'Give the folder that `reeve agent enroll` wrote for this member, or enroll it again.',
+  },
+  AGENT_RUNNING: {
+    meaning: 'An agent of this member runs on this machine already: two would speak for one.',
+    remedy: 'Stop the other one first, or look whether a supervisor has started it.',
+  },
+  AGENT_BUSY: {
+    meaning:
+      'An agent has orders that have not ended. Without its member nobody could ask how they end. Nothing was changed.',
+    remedy: 'Wait until they have ended, or let the manager cancel them; --force revokes in spite of them.',
+  },
+  MEMBER_TAKEN: {
+    meaning: 'A Member of this name is that of a pod, or of another server. Nothing was changed.',
+    remedy: 'Choose another name. A host whose server has moved is revoked first, then enrolled again.',
+  },
+  MEMBER_KIND_MISSING: {
+    meaning: 'The API server does not serve the kind Member. Nothing was changed.',
+    remedy: 'Start the operator on it first (`reeve up`, or the chart): it installs its kinds.',
+  },
   NO_CLUSTER: {
     meaning: 'None of the given addresses could be read.',
     remedy: 'The message has the reason for each address.',
@@ -131,6 +152,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'KIND_UNKNOWN',
   'KIND_AMBIGUOUS',
   'MANIFEST_INVALID',
+  'AGENT_IDENTITY',
   'JOURNAL_MISSING',
   'JOURNAL_BROKEN',
   'JOURNAL_EXISTS',
@@ -140,6 +162,9 @@ const refusedCodes: ReadonlySet<string> = new Set([
   'ROLLBACK_IMPOSSIBLE',
   'PLAN_STALE',
   'PLANE_RUNNING',
+  'AGENT_BUSY',
+  'AGENT_RUNNING',
+  'MEMBER_TAKEN',
 ]);
 
 export function exitCodeOf(code: string): ExitCode {

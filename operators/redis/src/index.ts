@@ -47,3 +47,22 @@ export { printCommand, printDecision, printFindings, printPlan, printView } from
 export { type RebalanceRequest, rebalanceOperation } from './plan/rebalance.ts';
 export { type ReshardRequest, reshardOperation } from './plan/reshard.ts';
 export { type SpreadRequest, spreadOperation } from './plan/spread.ts';
+export { type RedisAgentOptions, redisAgent } from './agent/agent.ts';
+export { carriersOf, memberOfCommand } from './agent/carrier.ts';
+export {
+  factsOf,
+  MOST_ANNOTATION_BYTES,
+  type OthersSeen,
+  type RedisFacts,
+  reportedFacts,
+  type Told,
+} from './agent/facts.ts';
+export {
+  memberExecutor,
+  type MemberExecutorPorts,
+  memberExecutors,
+  type MembersByNode,
+  orderSeconds,
+} from './agent/member-executor.ts';
+export { type LeaseSight, LOST_AFTER_TURNS, lostAt, type Presence, presenceOf, seeLease } from './agent/presence.ts';
+export { viewDigest } from './agent/view-digest.ts';

@@ -117,7 +117,11 @@ async function resolveAddress(io: Io, address: string): Promise<string> {
   return (await resolveEndpoint(io, { host: address, port: 0 })).host;
 }
 
-async function connectOptions(io: Io, values: SessionValues, given: readonly Endpoint[]): Promise<ConnectOptions> {
+export async function connectOptions(
+  io: Io,
+  values: Values<typeof connectionOptions>,
+  given: readonly Endpoint[],
+): Promise<ConnectOptions> {
   const { user, cacert, cert, key, insecure } = values;
   const passwordFile = values['password-file'];
   // Without its line end, which editors add and nobody means.

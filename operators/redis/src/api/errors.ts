@@ -54,6 +54,11 @@ export const redisErrors = {
     meaning: 'A node was made owner of slots and did not keep them: another node claims them with a newer epoch.',
     remedy: 'Run `reeve redis check`, then fix again: it starts from what it finds.',
   },
+  AGENT_MISSING: {
+    meaning:
+      'A command should be carried out by an agent, and none of the nodes that it is about has one that is heard of.',
+    remedy: 'Start `reeve agent redis` beside the node that the message names, or look why it is silent.',
+  },
   INTERRUPTED: {
     meaning: 'The operation was stopped before its goal was reached.',
     remedy: 'Go on with --resume and the journal file that was printed.',

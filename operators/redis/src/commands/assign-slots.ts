@@ -2,10 +2,25 @@ import { done } from '@reeve/runtime';
 import type { AssignSlots } from '../api/commands.ts';
 import { countSlots, formatSlots, minusSlots } from '../api/slots.ts';
 import { emptyLog } from './empty-log.ts';
-import { ask, handlerFor, keyCount, namedSlots, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+import {
+  ask,
+  doneIf,
+  handlerFor,
+  type IsDone,
+  keyCount,
+  namedSlots,
+  nameOf,
+  StaleEvidence,
+  tableOf,
+} from './evidence.ts';
+
+const areOwn: IsDone<AssignSlots> = async ({ node, slots }, context) => {
+  const { self } = await tableOf(context, node);
+  return doneIf(countSlots(minusSlots(namedSlots(slots), self.slots)) === 0);
+};
 
 /** Gives a new, empty, lonely node its slots. Done when it claims exactly them. */
-export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', async (command, context, signal) => {
+export const assignSlotsHandler = handlerFor<AssignSlots>('assign-slots', areOwn, async (command, context, signal) => {
   const wanted = namedSlots(command.slots);
   const { self, others } = await tableOf(context, command.node);
   if (countSlots(minusSlots(self.slots, wanted)) > 0) {

@@ -15,11 +15,14 @@ import {
   ask,
   askAll,
   askTolerant,
+  doneIf,
   epochsOf,
   handlerFor,
+  type IsDone,
   namedSlots,
   nameOf,
   type NodeTable,
+  openSlots,
   StaleEvidence,
   tableIfThere,
   tableOf,
@@ -109,7 +112,20 @@ async function proveNobodyElseClaims(
   }
 }
 
-export const claimSlotsHandler = handlerFor<ClaimSlots>('claim-slots', async (command, context) => {
+/** The owner has them and nothing is open, and whoever gave them up has, with an earlier epoch. */
+const areClaimed: IsDone<ClaimSlots> = async (command, context) => {
+  const slots = namedSlots(command.slots);
+  const owner = await tableOf(context, command.owner);
+  const rivals = await Promise.all(command.releaseFrom.map((node) => tableOf(context, node)));
+  const isOpen = openSlots(owner);
+  const areKept = countSlots(minusSlots(slots, owner.self.slots)) === 0;
+  const areReleased = rivals.every(
+    ({ self }) => countSlots(intersectSlots(self.slots, slots)) === 0 && self.configEpoch < owner.self.configEpoch,
+  );
+  return doneIf(areKept && areReleased && ![...slotsOf(slots)].some((slot) => isOpen.has(slot)));
+};
+
+export const claimSlotsHandler = handlerFor<ClaimSlots>('claim-slots', areClaimed, async (command, context) => {
   const { owner, releaseFrom, others } = command;
   const slots = namedSlots(command.slots);
   const everyone = [owner, ...releaseFrom, ...others];

@@ -5,12 +5,15 @@ import type { NodeLine, NodeRef } from '../api/view.ts';
 import type { RedisContext } from './context.ts';
 import {
   askAll,
+  doneIf,
   handlerFor,
   identify,
+  type IsDone,
   keysInSlots,
   namedSlots,
   nameOf,
   type NodeTable,
+  openSlots,
   StaleEvidence,
   tableOf,
 } from './evidence.ts';
@@ -52,10 +55,6 @@ async function proveNothingCutOff(
 const PATIENCE_MS = 2_000;
 const LOOK_MS = 25;
 
-function openSlots({ self }: NodeTable): ReadonlySet<number> {
-  return new Set([...self.migrating, ...self.importing].map((open) => open.slot));
-}
-
 /** Those of the replicas on which one of the slots is open. */
 async function stillCarrying(
   context: RedisContext,
@@ -87,8 +86,15 @@ async function replicasFollow(
   }
 }
 
+const areClosed: IsDone<CloseSlots> = async ({ node, slots, carriedBy = [] }, context) => {
+  const named = [...slotsOf(namedSlots(slots))];
+  const isOpen = openSlots(await tableOf(context, node));
+  if (named.some((slot) => isOpen.has(slot))) return 'not-done';
+  return doneIf((await stillCarrying(context, carriedBy, named)).length === 0);
+};
+
 /** SETSLOT STABLE. Done when none of the slots is open on the node, nor on the replicas named with it. */
-export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', async (command, context, signal) => {
+export const closeSlotsHandler = handlerFor<CloseSlots>('close-slots', areClosed, async (command, context, signal) => {
   const named = [...slotsOf(namedSlots(command.slots))];
   const table = await tableOf(context, command.node);
   const isOpen = openSlots(table);

@@ -7,7 +7,19 @@ import { observeNode } from '../observe/node.ts';
 import { type Collection, collectSlot } from './collect-slot.ts';
 import { showKey } from './compare-keys.ts';
 import type { RedisContext } from './context.ts';
-import { background, handlerFor, namedSlots, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
+import {
+  background,
+  doneIf,
+  handlerFor,
+  type IsDone,
+  keysInSlots,
+  namedSlots,
+  nameOf,
+  type NodeTable,
+  openSlots,
+  StaleEvidence,
+  tableOf,
+} from './evidence.ts';
 import { addressSeenBy, sharedNodeTimeoutMs } from './migrate/between.ts';
 import { largestSafeKey, type SizedKey } from './migrate/big-keys.ts';
 import { formatBytes } from './migrate/migration.ts';
@@ -103,8 +115,15 @@ async function keysElsewhere(
   );
 }
 
+const areGone: IsDone<CollectKeys> = async ({ from, slots }, context) => {
+  const named = [...slotsOf(namedSlots(slots))];
+  const isOpen = openSlots(await tableOf(context, from));
+  if (named.some((slot) => isOpen.has(slot))) return 'not-done';
+  return doneIf((await keysInSlots(context, from, named)).every((keys) => keys === 0));
+};
+
 /** Brings the keys of slots to their owner, slot after slot, behind a handle. */
-export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', async (command, context, signal) => {
+export const collectKeysHandler = handlerFor<CollectKeys>('collect-keys', areGone, async (command, context, signal) => {
   const slots = namedSlots(command.slots);
   const [from, owner] = await Promise.all([tableOf(context, command.from), tableOf(context, command.owner)]);
   proveRoles(command, from, owner, slots);

@@ -20,7 +20,7 @@ export async function emptyLog(context: RedisContext, node: NodeRef, signal: Abo
   const until = context.clock.now() + PATIENCE_MS;
   let asked = false;
   while (context.clock.now() < until && !signal.aborted) {
-    const info = parseInfo(String(await ask(context, node, ['INFO', 'persistence'])));
+    const info = await persistenceOf(context, node);
     if (info.aof_enabled !== '1') return undefined;
     const isWriting = info.aof_rewrite_in_progress === '1' || info.aof_rewrite_scheduled === '1';
     if (!isWriting && asked) {
@@ -39,6 +39,14 @@ export async function emptyLog(context: RedisContext, node: NodeRef, signal: Abo
     await context.clock.sleep(LOOK_MS);
   }
   return remark(node, signal.aborted ? 'nobody waited for its rewrite' : 'its rewrite takes too long');
+}
+
+export async function hasLog(context: RedisContext, node: NodeRef): Promise<boolean> {
+  return (await persistenceOf(context, node)).aof_enabled === '1';
+}
+
+async function persistenceOf(context: RedisContext, node: NodeRef): Promise<Readonly<Record<string, string>>> {
+  return parseInfo(String(await ask(context, node, ['INFO', 'persistence'])));
 }
 
 async function requestRewrite(context: RedisContext, node: NodeRef): Promise<string | undefined> {

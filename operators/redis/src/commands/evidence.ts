@@ -1,5 +1,6 @@
 /** Live reads by which handlers prove that a command may be carried out. Never from a cache, never by a name. */
 import {
+  type DoneCheck,
   type Handle,
   type Handler,
   type Outcome,
@@ -22,13 +23,29 @@ const COUNT_TIMEOUT_MS = 5_000;
 /** The evidence of a command no longer holds: nothing was changed by it, plan anew. */
 export class StaleEvidence extends Error {}
 
+/**
+ * Whether a command is in the world, asked after a crash, by live reads and without a change. `not-done` says that nothing of it goes
+ * on either. What it throws is `unknown`.
+ */
+export type IsDone<C extends RedisCommand> = (
+  command: C,
+  context: RedisContext,
+  signal: AbortSignal,
+) => Promise<DoneCheck>;
+
+export function doneIf(isSo: boolean): DoneCheck {
+  return isSo ? 'done' : 'not-done';
+}
+
 /** A handler whose checks may throw StaleEvidence. */
 export function handlerFor<C extends RedisCommand>(
   type: C['type'],
+  isDone: IsDone<C>,
   run: (command: C, context: RedisContext, signal: AbortSignal) => Promise<Outcome | Handle>,
 ): Handler<C, RedisContext> {
   return {
     type,
+    isDone,
     async run(command, context, signal) {
       try {
         return await run(command, context, signal);
@@ -104,6 +121,11 @@ export async function tableOf(context: RedisContext, node: NodeRef): Promise<Nod
   const isHandshake = (line: NodeLine): boolean => line.flags.includes('handshake');
   const others = lines.filter((line) => line !== self && !isHandshake(line));
   return { self, others, handshakes: lines.filter(isHandshake), unanswered: unansweredBy(text) };
+}
+
+/** The slots that a node has open, whichever way. */
+export function openSlots({ self }: NodeTable): ReadonlySet<number> {
+  return new Set([...self.migrating, ...self.importing].map((open) => open.slot));
 }
 
 /** The node's own table, or undefined when nobody (or somebody else) answers at its address. */

@@ -1,7 +1,17 @@
 import { done, failed } from '@reeve/runtime';
 import type { Failover } from '../api/commands.ts';
 import type { RedisContext } from './context.ts';
-import { ask, handlerFor, identify, isSilence, nameOf, type NodeTable, StaleEvidence, tableOf } from './evidence.ts';
+import {
+  ask,
+  handlerFor,
+  identify,
+  type IsDone,
+  isSilence,
+  nameOf,
+  type NodeTable,
+  StaleEvidence,
+  tableOf,
+} from './evidence.ts';
 
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 25;
@@ -21,8 +31,23 @@ async function provePrimaryGone(command: Failover, context: RedisContext, table:
   throw new StaleEvidence(`the primary ${nameOf(command.primary)} answers us: it is not gone`);
 }
 
+/** A server gives a failover up by itself after 5 s: until then one that was asked for may still come. */
+const GIVEN_UP_MS = 6_000;
+const PATIENT_LOOK_MS = 250;
+
+const isPromoted: IsDone<Failover> = async ({ replica, primary }, context, signal) => {
+  const until = context.clock.now() + GIVEN_UP_MS;
+  for (;;) {
+    const { self } = await tableOf(context, replica);
+    if (self.role === 'primary') return 'done';
+    if (self.primaryId !== primary.id) return 'unknown';
+    if (context.clock.now() >= until) return 'not-done';
+    await context.clock.sleep(PATIENT_LOOK_MS, signal);
+  }
+};
+
 /** Promotes a replica; done when it says itself that it is a primary. */
-export const failoverHandler = handlerFor<Failover>('failover', async (command, context, signal) => {
+export const failoverHandler = handlerFor<Failover>('failover', isPromoted, async (command, context, signal) => {
   const table = await tableOf(context, command.replica);
   if (table.self.role === 'primary') return done;
   if (table.self.primaryId !== command.primary.id) {

@@ -4,11 +4,13 @@ import { RedisReplyError } from '../api/port.ts';
 import { countSlots } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
 import type { RedisContext } from './context.ts';
-import { emptyLog } from './empty-log.ts';
+import { emptyLog, hasLog } from './empty-log.ts';
 import {
   ask,
   askTolerant,
+  doneIf,
   handlerFor,
+  type IsDone,
   keyCount,
   nameOf,
   type NodeTable,
@@ -85,11 +87,24 @@ function isAt(line: NodeLine, { endpoint }: NodeRef): boolean {
   return line.host === endpoint.host && line.port === endpoint.port;
 }
 
+const isGone: IsDone<ForgetNode> = async ({ node, by, reset }, context) => {
+  const tables = await Promise.all(by.map((member) => tableOf(context, member)));
+  const isKnown = tables.some(
+    ({ others, handshakes }) =>
+      others.some((other) => other.id === node.id) || handshakes.some((line) => isAt(line, node)),
+  );
+  if (isKnown || !reset) return doneIf(!isKnown);
+  const own = await tableIfThere(context, node);
+  if (own && own.others.length > 0) return 'not-done';
+  // Nobody can tell whether an append-only file was written anew since.
+  return own && !(await hasLog(context, node)) ? 'done' : 'unknown';
+};
+
 /**
  * All members forget a node, within the 60 s during which each refuses to learn of it again. Every member must be
  * there before the first one is asked: one that missed it would bring the node back by gossip.
  */
-export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', async (command, context, signal) => {
+export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', isGone, async (command, context, signal) => {
   const { node, by } = command;
   const { tables, own } = await tablesAtRest(command, context, signal);
   for (const [index, member] of by.entries()) {

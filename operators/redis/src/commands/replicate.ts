@@ -4,15 +4,22 @@ import { countSlots } from '../api/slots.ts';
 import type { NodeRef } from '../api/view.ts';
 import { parseInfo, replicationOf } from '../observe/parse.ts';
 import type { RedisContext } from './context.ts';
-import { ask, handlerFor, identify, keyCount, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+import { ask, handlerFor, identify, type IsDone, keyCount, nameOf, StaleEvidence, tableOf } from './evidence.ts';
 
 async function isLinked(context: RedisContext, replica: NodeRef): Promise<boolean> {
   const info = replicationOf(parseInfo(String(await ask(context, replica, ['INFO', 'replication']))));
   return info.linkUp === true || info.syncInProgress === true;
 }
 
+const isReplica: IsDone<Replicate> = async ({ replica, primary }, context) => {
+  const { self } = await tableOf(context, replica);
+  if (self.role !== 'replica' || self.primaryId !== primary.id) return 'not-done';
+  // Without a link nobody can tell whether it was told before, or again.
+  return (await isLinked(context, replica)) ? 'done' : 'unknown';
+};
+
 /** Makes a node without slots the replica of a primary. The sync that follows replaces what it holds: so it must hold nothing of its own. */
-export const replicateHandler = handlerFor<Replicate>('replicate', async (command, context) => {
+export const replicateHandler = handlerFor<Replicate>('replicate', isReplica, async (command, context) => {
   const { replica, primary } = command;
   const { self, others } = await tableOf(context, replica);
   const again = self.role === 'replica' && self.primaryId === primary.id;

@@ -1,9 +1,14 @@
 import { done, failed } from '@reeve/runtime';
 import type { SetEpochs } from '../api/commands.ts';
-import { ask, handlerFor, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+import { ask, doneIf, handlerFor, type IsDone, nameOf, StaleEvidence, tableOf } from './evidence.ts';
+
+const areSet: IsDone<SetEpochs> = async ({ epochs }, context) => {
+  const tables = await Promise.all(epochs.map(({ node }) => tableOf(context, node)));
+  return doneIf(epochs.every(({ epoch }, index) => tables[index]?.self.configEpoch === epoch));
+};
 
 /** Different config epochs for nodes that have not met yet, each read back: the servers ignore some failures silently. */
-export const setEpochsHandler = handlerFor<SetEpochs>('set-epochs', async (command, context) => {
+export const setEpochsHandler = handlerFor<SetEpochs>('set-epochs', areSet, async (command, context) => {
   const before = await Promise.all(command.epochs.map(({ node }) => tableOf(context, node)));
   const open = command.epochs.filter(({ epoch }, index) => before[index]?.self.configEpoch !== epoch);
   for (const { node, epoch } of open) {

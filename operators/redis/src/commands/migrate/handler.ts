@@ -1,11 +1,11 @@
 /** `migrate-slots`: looks at every slot live, chooses an engine, and moves what is not moved yet behind a handle. */
 import { type Outcome, asReeveError, done, failed, stale } from '@reeve/runtime';
 import type { MigrateSlots } from '../../api/commands.ts';
-import { countSlots, formatSlots, type SlotRanges, unionSlots } from '../../api/slots.ts';
-import type { NodeReport } from '../../api/view.ts';
+import { countSlots, formatSlots, intersectSlots, type SlotRanges, unionSlots } from '../../api/slots.ts';
+import type { NodeRef, NodeReport } from '../../api/view.ts';
 import { observeNode } from '../../observe/node.ts';
 import { emptyLog } from '../empty-log.ts';
-import { handlerFor, keyCount, nameOf, StaleEvidence } from '../evidence.ts';
+import { handlerFor, type IsDone, keyCount, nameOf, StaleEvidence } from '../evidence.ts';
 import { moveAtomically } from './atomic.ts';
 import { addressSeenBy, sharedNodeTimeoutMs } from './between.ts';
 import { isLong } from './length.ts';
@@ -19,7 +19,20 @@ import { moveWindowed } from './windowed.ts';
 /** Connections for SETSLOTs that wait for replicas: so many wait at once. */
 const WAITING_LANES = 16;
 
-export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', async (command, context, signal) => {
+/** The servers' own migrations go on without us. */
+const areMoved: IsDone<MigrateSlots> = async (command, context) => {
+  const { wanted, done: moved } = await survey(command, context);
+  if (countSlots(moved) === countSlots(wanted)) return 'done';
+  const look = ({ endpoint }: NodeRef) => observeNode(context.redis, context, endpoint, {});
+  const reports = await Promise.all([command.source, command.target].map(look));
+  const mayGoOn = reports.some(
+    ({ atomicJobs: jobs }) =>
+      !jobs.known || jobs.value.some((job) => countSlots(intersectSlots(job.slots, wanted)) > 0),
+  );
+  return mayGoOn ? 'unknown' : 'not-done';
+};
+
+export const migrateHandler = handlerFor<MigrateSlots>('migrate-slots', areMoved, async (command, context, signal) => {
   const [surveyed, source, target] = await Promise.all([
     survey(command, context),
     observeNode(context.redis, context, command.source.endpoint, {}),

@@ -1,0 +1,46 @@
+/**
+ * Whether an agent is heard of, judged from its member's Lease. Pure. Only the manager's own clock counts, and only that a lease changed:
+ * never the times in it, nor how long it says that it lasts.
+ */
+import type { LeaseObject } from '@reeve/runtime';
+
+/** How often an agent renews its lease. */
+const TURN_MS = 10_000;
+/** So many turns of silence, and it is lost. */
+export const LOST_AFTER_TURNS = 3;
+
+/** What the manager remembers of a lease. */
+export interface LeaseSight {
+  /** Who held it, and which renewal it was. */
+  readonly mark: string;
+  /** When this was first seen, by the manager's clock. */
+  readonly since: number;
+  readonly hasHolder: boolean;
+}
+
+export type Presence =
+  /** No lease was seen: nothing can be said. */
+  | { readonly is: 'unknown' }
+  /** There is a lease, and no agent ever held it. */
+  | { readonly is: 'awaited'; readonly silentMs: number }
+  | { readonly is: 'heard'; readonly silentMs: number }
+  | { readonly is: 'lost'; readonly silentMs: number };
+
+/** Call with every state of a lease that is read or told; keep what it gives back. */
+export function seeLease(before: LeaseSight | undefined, { metadata, spec }: LeaseObject, now: number): LeaseSight {
+  const { holderIdentity = '', renewTime = '' } = spec ?? {};
+  const mark = `${metadata.uid ?? ''} ${holderIdentity} ${renewTime}`;
+  return before?.mark === mark ? before : { mark, since: now, hasHolder: holderIdentity !== '' };
+}
+
+export function presenceOf(sight: LeaseSight | undefined, now: number): Presence {
+  if (!sight) return { is: 'unknown' };
+  const silentMs = Math.max(0, now - sight.since);
+  if (!sight.hasHolder) return { is: 'awaited', silentMs };
+  return { is: silentMs < LOST_AFTER_TURNS * TURN_MS ? 'heard' : 'lost', silentMs };
+}
+
+/** When to look again for an agent that falls silent; undefined when nothing will change by waiting. */
+export function lostAt(sight: LeaseSight | undefined): number | undefined {
+  return sight?.hasHolder ? sight.since + LOST_AFTER_TURNS * TURN_MS : undefined;
+}
