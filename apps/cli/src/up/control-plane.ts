@@ -17,6 +17,7 @@ import {
   controlPlaneBudget,
   type Detected,
   detectDrivers,
+  type DriverName,
   type Host,
   hostImages,
   LocalNode,
@@ -34,6 +35,8 @@ export interface ControlPlaneOptions extends NodesWanted {
   readonly data: string;
   /** Default: any that is free. */
   readonly port: number | undefined;
+  /** Default: the best that works here. */
+  readonly driver: DriverName | undefined;
   readonly machine: Machine;
   /** Told of what nobody foresaw. */
   readonly onError: (error: unknown) => void;
@@ -84,7 +87,7 @@ export class ControlPlane implements AsyncDisposable {
     await makeDefaultClass(client);
     const url = listener.url.origin;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token }));
-    const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
+    const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'), options.driver);
     const addresses = new AddressPool(host.files, random, folder.addresses);
     const apiServer = { host: listener.url.hostname, port: Number(listener.url.port) };
     const nodes: LocalNode[] = [];
@@ -92,6 +95,7 @@ export class ControlPlane implements AsyncDisposable {
       const own = {
         facts,
         folder: join(folder.nodes, facts.name),
+        volumes: folder.volumes,
         transport,
         addresses,
         images: hostImages,

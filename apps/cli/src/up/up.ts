@@ -6,7 +6,7 @@ import { asReeveError } from '@reeve/runtime';
 import type { Values } from '../args.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
-import { ControlPlane } from './control-plane.ts';
+import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import type { upOptions } from './spec.ts';
 
 interface UpLine {
@@ -28,6 +28,7 @@ export async function up({ words, values, io, signal }: UpLine): Promise<ExitCod
       data: resolve(values.data ?? join(states, 'reeve', 'local')),
       port: values.port,
       nodes: values.nodes ?? NODES,
+      driver: values.driver as ControlPlaneOptions['driver'],
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
       machine: { cores: availableParallelism(), memoryBytes: totalmem() },
       onError: (error) => io.err(`reeve: ${asReeveError(error).message}\n`),
