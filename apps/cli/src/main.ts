@@ -15,12 +15,6 @@ export { cliErrors };
 /** Programs in between (npm, a shell) pass on a Ctrl-C that the terminal has sent us already: that is one, not two. */
 const SAME_KEY_MS = 300;
 
-/** What has verbs of its own. */
-const groups: ReadonlyMap<string, readonly Verb[]> = new Map([
-  ['redis', redisVerbs],
-  ['agent', agentVerbs],
-]);
-
 function overview(): string {
   const lines = [
     'reeve — runs stateful data systems',

@@ -18,6 +18,7 @@ import {
   controlPlaneBudget,
   type Detected,
   detectDrivers,
+  type DriverName,
   type Host,
   type Images,
   LocalNode,
@@ -44,6 +45,8 @@ export interface ControlPlaneOptions extends NodesWanted {
   readonly data: string;
   /** Default: any that is free. */
   readonly port: number | undefined;
+  /** Default: the best that works here. */
+  readonly driver: DriverName | undefined;
   readonly machine: Machine;
   readonly images: Images;
   /** Told of what nobody foresaw. */
@@ -105,13 +108,14 @@ export class ControlPlane implements AsyncDisposable {
     const url = listener.url.origin;
     const { ca } = certificates;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token, ca }));
-    const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
+    const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'), options.driver);
     const addresses = new AddressPool(host.files, random, folder.addresses);
     const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), ca, givesTokens: true };
     for (const facts of nodeFacts(options.machine, options, apiServer)) {
       const own = {
         facts,
         folder: join(folder.nodes, facts.name),
+        volumes: folder.volumes,
         transport,
         addresses,
         images: options.images,

@@ -25,6 +25,12 @@ export const upOptions = {
     most: 100,
   },
   zones: { type: 'text', value: 'A,B,…', help: 'zones of the nodes, in turn. Default: each node is one of its own' },
+  driver: {
+    type: 'text',
+    value: 'NAME',
+    help: 'how pods are kept apart: bwrap, unshare, plain. Default: the best that works here',
+    choices: ['bwrap', 'unshare', 'plain'],
+  },
   verbose: { type: 'flag', help: 'says on stderr what controllers do' },
 } as const satisfies OptionSpecs;
 

@@ -6,7 +6,7 @@ import { asReeveError } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import { plural } from '../output/format.ts';
-import { ControlPlane } from './control-plane.ts';
+import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import { defaultDataFolder } from './data-folder.ts';
 import { FetchView } from './fetch-view.ts';
 import { userCatalog } from './images.ts';
@@ -26,6 +26,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
       data: resolve(values.data ?? defaultDataFolder(env)),
       port: values.port,
       nodes: values.nodes ?? NODES,
+      driver: values.driver as ControlPlaneOptions['driver'],
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
       machine: { cores: availableParallelism(), memoryBytes: totalmem() },
       images,

@@ -5,6 +5,7 @@ import type { BudgetRates, Log, Manager } from '@reeve/runtime/manager';
 import { Scheduler } from '../scheduler/controller.ts';
 import { DeploymentController } from './deployment/controller.ts';
 import { EndpointsController } from './endpoints/controller.ts';
+import { PodEvictor } from './eviction/controller.ts';
 import { GarbageKeeper } from './garbage/keeper.ts';
 import { JobController } from './job/controller.ts';
 import { AccountController } from './namespace/account.ts';
@@ -57,6 +58,7 @@ export function addControlPlane(manager: Manager, ports: ControlPlanePorts): voi
     new VolumeController(directories),
     new ClaimProtection(),
     new PodCollector(),
+    new PodEvictor(),
     new NamespaceController(client),
     new AccountController(),
     ...(rootCa === undefined ? [] : [new RootCaPublisher(rootCa)]),

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Host, ProcessId, ProcessRow } from '../host/host.ts';
 import { childrenOf } from '../host/process-table.ts';
 import type { Box, Driver } from './driver.ts';
+import { SAY_UP } from '../shim/script.ts';
 import { type Layout, layoutOf, type Step } from './layout.ts';
 
 export function bwrapArguments({ isRootOpened, steps }: Layout): readonly string[] {
@@ -34,6 +35,8 @@ export function grandchild(started: ProcessId, table: readonly ProcessRow[]): Pr
   return first && childrenOf(first.pid, table)[0];
 }
 
+const BEGIN = ['/bin/sh', '-c', `${SAY_UP}; exec "$0" "$@"`];
+
 export function bwrapDriver({ files, user }: Host, program: string): Driver {
   return {
     name: 'bwrap',
@@ -43,7 +46,8 @@ export function bwrapDriver({ files, user }: Host, program: string): Driver {
       const folder = workingDir === undefined ? [] : ['--chdir', workingDir];
       // Root stays root, as with the other tool: who it runs programs as is said by the pod.
       const rights = user.uid === 0 ? ['--cap-add', 'ALL'] : [];
-      return { argv: [program, '--unshare-pid', ...rights, ...bwrapArguments(layout), ...folder, '--', ...argv], env };
+      const box = [program, '--unshare-pid', ...rights, ...bwrapArguments(layout), ...folder, '--'];
+      return { argv: [...box, ...BEGIN, ...argv], env };
     },
     mainOf: grandchild,
     enter(main, command) {

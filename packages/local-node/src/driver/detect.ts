@@ -15,7 +15,7 @@ export interface DriverReport {
 }
 
 export interface Detected {
-  /** The best first; the last one always works. */
+  /** The one to use first, then the best; `plain` always works. */
   readonly drivers: readonly [Driver, ...Driver[]];
   readonly reports: readonly DriverReport[];
   readonly remedy: string;
@@ -27,31 +27,31 @@ const REMEDY =
   'install bubblewrap (package "bubblewrap"), or allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, ' +
   'user.max_user_namespaces>0; in a container: a seccomp profile that permits unshare and mount)';
 
+/** `first`: the one to use for what begins now. The others stay: pods of before may have been begun with them. */
 export async function detectDrivers(
   ports: { readonly clock: Clock; readonly host: Host },
   folder: string,
-  only?: DriverName,
+  first?: DriverName,
 ): Promise<Detected> {
   const { host } = ports;
   const bwrap = await findProgram(host, 'bwrap');
   const candidates = [...(bwrap === undefined ? [] : [bwrapDriver(host, bwrap)]), unshareDriver(host)];
-  const reports: DriverReport[] = [];
-  const working: Driver[] = [];
-  if (bwrap === undefined) reports.push({ name: 'bwrap', works: false, note: 'bwrap is not in PATH' });
-  for (const driver of candidates) {
-    if (only !== undefined && driver.name !== only) continue;
-    const note = await tryOut(ports, driver, join(folder, `try-${driver.name}`));
-    reports.push({ name: driver.name, works: note === undefined, note: note ?? '' });
-    if (note === undefined) working.push(driver);
+  const notes = await Promise.all(
+    candidates.map((driver) => tryOut(ports, driver, join(folder, `try-${driver.name}`))),
+  );
+  const reports: DriverReport[] = [
+    ...(bwrap === undefined ? [{ name: 'bwrap', works: false, note: 'bwrap is not in PATH' } as const] : []),
+    ...candidates.map(({ name }, at) => ({ name, works: notes[at] === undefined, note: notes[at] ?? '' })),
+    { name: 'plain', works: true, note: '' },
+  ];
+  const working = [...candidates.filter((_, at) => notes[at] === undefined), plainDriver];
+  const chosen = first === undefined ? undefined : working.find(({ name }) => name === first);
+  if (first !== undefined && !chosen) {
+    const { note } = reports.find(({ name }) => name === first) ?? { note: 'there is no such driver' };
+    throw new ReeveError('NODE_OPTIONS', `driver ${first} does not work here: ${note}`);
   }
-  reports.push({ name: 'plain', works: true, note: '' });
-  if (only !== undefined && only !== 'plain' && working.length === 0) {
-    throw new ReeveError(
-      'NODE_OPTIONS',
-      `driver ${only} does not work here: ${reports.map(({ note }) => note).join(' ')}`,
-    );
-  }
-  return { drivers: [...working, plainDriver] as unknown as [Driver, ...Driver[]], reports, remedy: REMEDY };
+  const drivers = chosen ? [chosen, ...working.filter((one) => one !== chosen)] : working;
+  return { drivers: drivers as unknown as [Driver, ...Driver[]], reports, remedy: REMEDY };
 }
 
 async function findProgram({ files, path }: Host, name: string): Promise<string | undefined> {

@@ -5,7 +5,7 @@ import { bwrapArguments } from './bwrap.ts';
 import type { Mount } from './driver.ts';
 import { layoutOf } from './layout.ts';
 import { relocate } from './plain.ts';
-import { quoted, setUpScript } from './unshare.ts';
+import { isInPlace, quoted, setUpScript } from './unshare.ts';
 
 test('a mount path is replaced as a whole word', () => {
   const mounts = [
@@ -125,8 +125,26 @@ test('the same layout for both tools', async () => {
     ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
   ]);
   const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
-  assert.ok(script.includes(`mount --rbind '/s/it'\\''s' "$root"'/it'\\''s'`), script);
-  assert.ok(script.includes(`seal "$root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`mount --rbind '/s/it'\\''s' "$reeve_root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`seal "$reeve_root"'/it'\\''s'`), script);
   assert.ok(script.includes('--map-user=7 --map-group=8'), script);
   assert.equal(quoted("a'b"), `'a'\\''b'`);
+});
+
+test('mounts are made in place where nothing has to be put back and nothing is hidden', async () => {
+  const files = machine({ '/': ['etc', 'srv', 'var'], '/etc': ['hosts*'], '/srv': [], '/var': ['x'], '/var/x': [] });
+  const inPlace = async (targets: readonly string[], needed: readonly string[]) => {
+    const mounts = targets.map((target) => mount(target, { isFile: target === '/etc/hosts' }));
+    return isInPlace(await layoutOf(files, mounts), needed);
+  };
+  assert.equal(await inPlace(['/etc/hosts'], ['/var/x/hosts']), true);
+  assert.equal(await inPlace(['/etc/hosts', '/srv/reeve/data'], ['/var/x/hosts']), true, 'it was empty');
+  assert.equal(await inPlace(['/var/new'], ['/s']), false, 'the machine has something there');
+  assert.equal(await inPlace(['/new'], ['/s']), false, 'the root itself is opened');
+  assert.equal(await inPlace(['/var'], ['/var/x/hosts']), false, 'what is mounted later would be hidden');
+  assert.equal(await inPlace(['/srv/a'], ['/srv']), false, 'so would this');
+  const layout = await layoutOf(files, [mount('/etc/hosts', { isFile: true })]);
+  const script = setUpScript({ layout, root: undefined, workingDir: undefined, user: undefined });
+  assert.ok(!script.includes('pivot_root'), script);
+  assert.ok(script.includes(`mount --rbind '/s/etc/hosts' "$reeve_root"'/etc/hosts'`), script);
 });

@@ -37,7 +37,7 @@ export interface Driver {
   readonly name: DriverName;
   /** Whether mounts appear where the pod wants them. */
   readonly hasMounts: boolean;
-  /** The command line that runs it. */
+  /** The command line that runs it. One that makes a box says when it is made (`SAY_UP`), just before the program begins. */
   wrap(box: Box): Promise<Boxed>;
   /** The program itself, from the process that the shim started. Undefined: it is not there yet, or no more. */
   mainOf(started: ProcessId, table: readonly ProcessRow[]): ProcessRow | undefined;

@@ -1,9 +1,13 @@
 /**
- * Namespaces by the tools that every Linux has: `unshare`, `mount`, `pivot_root` and a shell that puts the root together. Without root's
- * rights the shell is root of a user namespace, and the program is itself again in a second one inside.
+ * Namespaces by the tools that every Linux has: `unshare`, `mount`, `pivot_root` and a shell that puts things in their places. Without
+ * root's rights the shell is root of a user namespace, and the program is itself again in a second one inside.
+ *
+ * Each tool is a program to start, a millisecond or two. So mounts are made in place where that is all there is to do; a root of its
+ * own is put together only where something of the machine has to be put back beside them.
  */
 import { dirname } from 'node:path';
-import type { Host } from '../host/host.ts';
+import type { Host, HostFiles } from '../host/host.ts';
+import { SAY_UP } from '../shim/script.ts';
 import { grandchild } from './bwrap.ts';
 import type { Box, Driver } from './driver.ts';
 import { type Layout, layoutOf, type Step } from './layout.ts';
@@ -16,51 +20,55 @@ const TOOLS = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface Script {
   readonly layout: Layout;
-  /** Where the root is put together. */
-  readonly root: string;
+  /** Where the root is put together. Undefined: it is that of the machine, mounted over in place. */
+  readonly root: string | undefined;
   readonly workingDir: string | undefined;
   /** Undefined: root, who needs no user namespace. */
   readonly user: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** Becomes the first process of the namespace; its arguments are the program. */
+/** Becomes the first process of the namespace; its arguments are the program. Its variables must not be those of a pod. */
 export function setUpScript({ layout, root, workingDir, user }: Script): string {
   const { isRootOpened, steps } = layout;
-  const become = user ? `unshare --map-user=${user.uid} --map-group=${user.gid} -- ` : '';
+  const become = user ? `/usr/bin/unshare --map-user=${user.uid} --map-group=${user.gid} -- ` : '';
+  const own = [
+    `reeve_root=${quoted(root ?? '')}`,
+    'reeve_here=$PWD',
+    isRootOpened ? 'mount -t tmpfs -o mode=755 tmpfs "$reeve_root"' : 'mount --rbind / "$reeve_root"',
+  ];
+  const enter = ['mount -t proc proc "$reeve_root/proc"', 'cd "$reeve_root"', 'pivot_root . .', 'umount -l .'];
+  // Where it was may be hidden by a mount; in place nobody has left it.
+  const back = root === undefined ? [] : ['cd "$reeve_here" 2>/dev/null || cd /'];
+  const cd = workingDir === undefined ? back : [`cd ${quoted(workingDir)}`];
   return [
     'set -e',
-    'path=$PATH',
+    'reeve_path=$PATH',
     `PATH=${TOOLS}`,
-    `root=${quoted(root)}`,
-    'here=$PWD',
     // A remount must keep the flags that somebody else has locked.
-    'seal() { for more in "" ,nosuid,nodev ,nosuid,nodev,noexec; do mount -o "remount,bind,ro$more" "$1" 2>/dev/null && return; done; return 1; }',
-    isRootOpened ? 'mount -t tmpfs -o mode=755 tmpfs "$root"' : 'mount --rbind / "$root"',
+    'seal() { for reeve_more in "" ,nosuid,nodev ,nosuid,nodev,noexec; do mount -o "remount,bind,ro$reeve_more" "$1" 2>/dev/null && return; done; return 1; }',
+    ...(root === undefined ? ['reeve_root='] : own),
     ...steps.flatMap(linesOf),
-    'mount -t proc proc "$root/proc"',
-    'cd "$root"',
-    'pivot_root . .',
-    'umount -l .',
-    `cd ${workingDir === undefined ? '"$here"' : quoted(workingDir)}`,
+    ...(root === undefined ? [] : enter),
+    ...cd,
     'set +e',
     // Not exec: the first process of a namespace is deaf to signals that it does not handle, and must take in orphans.
     // What the shell has to say about its end is not the program's output.
     'exec 3>&2 2>/dev/null',
-    `(exec ${become}env PATH="$path" "$@") 2>&3 3>&-`,
+    `(${SAY_UP}; PATH=$reeve_path; exec ${become}"$@") 2>&3 3>&-`,
     'exit $?',
     '',
   ].join('\n');
 }
 
 function linesOf(step: Step): readonly string[] {
-  const path = `"$root"${quoted(step.path)}`;
+  const path = `"$reeve_root"${quoted(step.path)}`;
   switch (step.type) {
     case 'tmpfs':
       return [`mount -t tmpfs -o mode=755 tmpfs ${path}`];
     case 'folder':
       return [`mkdir -p ${path}`];
     case 'file':
-      return [`mkdir -p "$root"${quoted(dirname(step.path))}`, `[ -e ${path} ] || : >${path}`];
+      return [`mkdir -p "$reeve_root"${quoted(dirname(step.path))}`, `[ -e ${path} ] || : >${path}`];
     case 'link':
       return [`ln -s ${quoted(step.to)} ${path}`];
     case 'bind':
@@ -68,18 +76,35 @@ function linesOf(step: Step): readonly string[] {
   }
 }
 
+/** Nothing has to be put back, and no mount hides what is still needed. */
+export function isInPlace({ isRootOpened, steps }: Layout, needed: readonly string[]): boolean {
+  const isPutBack = steps.some((step) => step.type === 'link' || (step.type === 'bind' && step.source === step.path));
+  if (isRootOpened || isPutBack) return false;
+  const covers = steps.flatMap((step) => (step.type === 'bind' || step.type === 'tmpfs' ? [step.path] : []));
+  return !needed.some((path) => covers.some((one) => path === one || path.startsWith(`${one}/`)));
+}
+
+/** What must stay in sight while mounts are made, without links. */
+async function neededBy(files: HostFiles, { mounts, folder }: Box): Promise<readonly string[]> {
+  const paths = [dirname(folder), ...mounts.map(({ source }) => source)];
+  return Promise.all(paths.map(async (path) => (await files.realPath(path)) ?? path));
+}
+
 export function unshareDriver({ files, user, processes }: Host): Driver {
   const isRoot = user.uid === 0;
   return {
     name: 'unshare',
     hasMounts: true,
-    async wrap({ argv, env, mounts, workingDir, folder }: Box) {
+    async wrap(box: Box) {
+      const { argv, env, mounts, workingDir, folder } = box;
       const layout = await layoutOf(files, mounts);
+      const root = isInPlace(layout, await neededBy(files, box)) ? undefined : folder;
       const script = `${folder}.sh`;
-      await files.makeFolder(folder);
-      await files.write(script, setUpScript({ layout, root: folder, workingDir, user: isRoot ? undefined : user }));
+      if (root !== undefined) await files.makeFolder(root);
+      await files.write(script, setUpScript({ layout, root, workingDir, user: isRoot ? undefined : user }));
       const namespaces = [...(isRoot ? [] : ['--map-root-user']), '--mount', '--pid', '--fork'];
-      return { argv: ['/usr/bin/unshare', ...namespaces, '--', '/bin/sh', script, ...argv], env };
+      const proc = root === undefined ? ['--mount-proc'] : [];
+      return { argv: ['/usr/bin/unshare', ...namespaces, ...proc, '--', '/bin/sh', script, ...argv], env };
     },
     mainOf: grandchild,
     enter(main, command) {

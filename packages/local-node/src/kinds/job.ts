@@ -18,6 +18,9 @@ export interface JobSpec {
   readonly completions?: number;
   readonly completionMode?: 'NonIndexed' | 'Indexed';
   readonly backoffLimit?: number;
+  /** Of indexed jobs: each index may fail so often, for itself; and so many indexes may. */
+  readonly backoffLimitPerIndex?: number;
+  readonly maxFailedIndexes?: number;
   readonly activeDeadlineSeconds?: number;
   readonly ttlSecondsAfterFinished?: number;
   readonly suspend?: boolean;
@@ -51,6 +54,7 @@ export interface JobStatus {
   readonly succeeded?: number;
   readonly failed?: number;
   readonly completedIndexes?: string;
+  readonly failedIndexes?: string;
   readonly uncountedTerminatedPods?: {
     readonly succeeded?: readonly string[];
     readonly failed?: readonly string[];
@@ -67,6 +71,9 @@ export const jobs = resource<Job>({ group: 'batch', version: 'v1', plural: 'jobs
 /** On pods of jobs: their outcome has not been counted yet. */
 export const JOB_TRACKING = 'batch.kubernetes.io/job-tracking';
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
+/** On pods of jobs whose indexes fail each for itself: how often pods of its index failed before it. */
+export const INDEX_FAILURES = 'batch.kubernetes.io/job-index-failure-count';
+export const INDEX_IGNORED_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';
 
 export function jobCondition(status: JobStatus | undefined, type: string): JobCondition | undefined {
   return status?.conditions?.find((one) => one.type === type && one.status === 'True');

@@ -156,6 +156,8 @@ export interface Action {
     readonly httpHeaders?: readonly { readonly name: string; readonly value: string }[];
   };
   readonly tcpSocket?: { readonly port: number | string; readonly host?: string };
+  /** Of probes only. */
+  readonly grpc?: { readonly port: number; readonly service?: string };
   readonly sleep?: { readonly seconds: number };
 }
 

@@ -41,7 +41,7 @@ export class AddressPool {
   }
 
   async #claim(): Promise<string> {
-    await this.#files.makeFolder(this.#folder);
+    if (!(await this.#files.stat(this.#folder))) await this.#files.makeFolder(this.#folder);
     const path = join(this.#folder, 'next');
     const kept = await this.#files.read(path);
     // Where to begin is left to chance: another user of this machine may have pods of his own.

@@ -22,12 +22,7 @@ export interface BoxInput {
   readonly sources: Sources;
   /** Besides the volumes: files of the pod's own below `/etc`. */
   readonly more: readonly Mount[];
-  /** A file to make when the program is about to begin. */
-  readonly up: string;
 }
-
-/** The last thing before the program. */
-const SAY_UP = ': >"$0"; exec "$@"';
 
 export async function boxOf(input: BoxInput): Promise<Box> {
   const { node, pod, container, image, around, volumes } = input;
@@ -46,9 +41,8 @@ export async function boxOf(input: BoxInput): Promise<Box> {
   if (argv.length === 0)
     throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
   const own = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
-  const whole = [...asUser(userOf(pod, container, node.host.user)), ...own];
   return {
-    argv: node.driver.hasMounts ? ['/bin/sh', '-c', SAY_UP, input.up, ...whole] : whole,
+    argv: [...asUser(userOf(pod, container, node.host.user)), ...own],
     // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.
     env: account ? { ...env, REEVE_SERVICE_ACCOUNT: node.driver.hasMounts ? ACCOUNT_PATH : account.source } : env,
     mounts: [...mounts, ...input.more],

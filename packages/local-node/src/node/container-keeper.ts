@@ -6,14 +6,14 @@ import type { ContainerView, Obstacle } from '../pod/view.ts';
 import { type Instance, lostRun } from '../shim/instance.ts';
 import type { Begin, RunKey, Runs } from '../shim/runs.ts';
 import type { RunProbes, Verdicts } from '../probe/run-probes.ts';
+import { type MessageRule, readMessage } from './termination-message.ts';
 
 export interface ContainerPorts {
   readonly clock: Clock;
   readonly host: Host;
   readonly runs: Runs;
   driverOf(name: string): Driver;
-  /** The end of its log says why it failed. */
-  readonly isLogMessage: boolean;
+  readonly message: MessageRule;
   /** Something is new: the pod is to be looked at. */
   wake(): void;
 }
@@ -23,8 +23,6 @@ export type Hook = (signal: AbortSignal) => Promise<void>;
 
 const MOST_KEPT_RUNS = 2;
 const SETTLING_MS = 200;
-/** Bytes, as the kubelet has it. */
-const MOST_MESSAGE = 2_048;
 
 export class ContainerKeeper {
   readonly name: string;
@@ -43,12 +41,14 @@ export class ContainerKeeper {
   #asked: number | undefined;
   readonly #jobs = new Set<Promise<void>>();
 
-  /** `lost`: the run to go on from where there is none on this machine. */
-  constructor(uid: string, name: string, ports: ContainerPorts, lost: Instance | undefined) {
+  /** `lost`: the run to go on from where there is none on this machine. `isNew`: nothing of it can be there. */
+  constructor(uid: string, name: string, ports: ContainerPorts, lost: Instance | undefined, isNew: boolean) {
     this.#uid = uid;
     this.name = name;
     this.#ports = ports;
     this.#lost = lost;
+    this.#isLoaded = isNew;
+    if (isNew) this.#latest = lost;
   }
 
   get latest(): Instance | undefined {
@@ -88,17 +88,6 @@ export class ContainerKeeper {
   async refresh(): Promise<void> {
     if (!this.#isLoaded) await this.#load();
     else await this.#look();
-    const { end, attempt } = this.#latest ?? {};
-    if (!this.#ports.isLogMessage || !this.#latest || !end || end.code === 0 || end.message !== undefined) return;
-    this.#latest = { ...this.#latest, end: { ...end, message: await this.#endOfLog(attempt ?? 0) } };
-  }
-
-  async #endOfLog(attempt: number): Promise<string> {
-    const { host, runs } = this.#ports;
-    const path = runs.logPath(this.keyOf(attempt));
-    const { size = 0 } = (await host.files.stat(path)) ?? {};
-    const bytes = await host.files.readFrom(path, Math.max(0, size - MOST_MESSAGE), MOST_MESSAGE);
-    return Buffer.from(bytes ?? []).toString('utf8');
   }
 
   async #look(): Promise<void> {
@@ -107,14 +96,20 @@ export class ContainerKeeper {
     const { runs, clock } = this.#ports;
     const now = await runs.read(this.keyOf(before.attempt));
     // Its folder is gone only if somebody took it away: its end will never be heard of, so it is ended here, before another begins.
-    this.#latest = now ?? lostRun(before, clock.now(), 'The folder of the container was removed while it ran.');
+    this.#latest = await this.#told(
+      now ?? lostRun(before, clock.now(), 'The folder of the container was removed while it ran.'),
+    );
     if (this.#latest?.state === 'ended') this.#settle(this.#latest);
   }
 
-  /** True if the newest run is not what it was when last looked at. Costs one look at the kernel's table. */
-  hasNews(): boolean {
+  /**
+   * True if the newest run is not what it was when last looked at. Costs one look at the kernel's table, which is saved where an end
+   * would be told, unless it is a thorough look.
+   */
+  hasNews(isThorough: boolean): boolean {
     const latest = this.#latest;
     if (latest?.state !== 'running' || !latest.main) return latest?.state === 'starting';
+    if (!isThorough && this.#ports.runs.isHeard(this.keyOf(latest.attempt))) return false;
     return !this.#ports.runs.isAlive(latest.main);
   }
 
@@ -125,10 +120,15 @@ export class ContainerKeeper {
     this.#asked = undefined;
     this.obstacle = undefined;
     this.offence = undefined;
-    await host.files.remove(runs.runFolder(this.keyOf(attempt - MOST_KEPT_RUNS)));
+    if (attempt >= MOST_KEPT_RUNS) {
+      const old = this.keyOf(attempt - MOST_KEPT_RUNS);
+      for (const path of [runs.runFolder(old), runs.messagePath(old)]) await host.files.remove(path);
+    }
     this.#begunAt = this.#ports.clock.now();
     await runs.begin(this.keyOf(attempt), begin, wake);
-    this.#latest = await runs.read(this.keyOf(attempt));
+    const run = await runs.read(this.keyOf(attempt));
+    this.#latest = run && (await this.#told(run));
+    if (this.#latest?.state === 'ended') this.#settle(this.#latest);
   }
 
   /** Once the run is there: its hook, and its probes. */
@@ -219,10 +219,22 @@ export class ContainerKeeper {
       this.#isLoaded = false;
       return this.#load();
     }
-    this.#latest = latest ?? this.#lost;
+    this.#latest = latest ? await this.#told(latest) : this.#lost;
     const before = attempts.at(-2);
-    this.#previous = before === undefined ? undefined : await runs.read(this.keyOf(before), true);
+    const previous = before === undefined ? undefined : await runs.read(this.keyOf(before), true);
+    this.#previous = previous && (await this.#told(previous));
     if (latest?.state === 'ended') this.#settle(latest);
+  }
+
+  /** With what the program has to say about its end. */
+  async #told(run: Instance): Promise<Instance> {
+    const { end, attempt } = run;
+    if (!end || end.message !== undefined) return run;
+    const { runs, host, message: rule } = this.#ports;
+    const key = this.keyOf(attempt);
+    const from = { file: runs.messagePath(key), log: runs.logPath(key) };
+    const message = await readMessage(host.files, rule, from, end.code);
+    return message === undefined ? run : { ...run, end: { ...end, message } };
   }
 
   /** Whoever it left behind ends with it. */

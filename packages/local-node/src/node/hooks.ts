@@ -66,7 +66,8 @@ export function probesOf(
       changed: () => node.wake(pod.key),
       unhealthy: (kind, message) => {
         const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
-        events.warning('Unhealthy', `${title} probe failed: ${message}`, 'Probing');
+        // Events of one action are one series, which keeps the words of the first: each probe has its own.
+        events.warning('Unhealthy', `${title} probe failed: ${message}`, `${title}Probe`);
       },
     });
 }

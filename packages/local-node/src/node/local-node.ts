@@ -51,6 +51,8 @@ export interface LocalNodeOptions {
   readonly facts: NodeFacts;
   /** Of this node alone: records of pods, their logs and volumes. It may become large. */
   readonly folder: string;
+  /** Where the claim controller makes folders for volumes (`systemDirectories`). Default: volumes may lead to host path roots only. */
+  readonly volumes?: string;
   /** To the API server. */
   readonly transport: Transport;
   /** Shared by all nodes of the machine. */
@@ -110,6 +112,7 @@ export class LocalNode extends Controller<Pod> {
       images: options.images,
       addresses: options.addresses,
       facts,
+      claimRoot: options.volumes,
       names: (namespace) => nameLines([...(this.#endpoints?.cache.values() ?? [])], namespace),
       wake: (key) => this.#wake(key),
     };
@@ -251,7 +254,7 @@ export class LocalNode extends Controller<Pod> {
     let keeper = this.#keepers.get(uid);
     if (!keeper) {
       if (isTerminal(pod)) return this.#forgotten(work);
-      keeper = new PodKeeper(this.#environment, recordOf(pod, work.now()));
+      keeper = new PodKeeper(this.#environment, recordOf(pod, work.now()), true);
       await keeper.save();
       this.#keepers.set(uid, keeper);
     }

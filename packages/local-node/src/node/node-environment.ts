@@ -19,6 +19,8 @@ export interface NodeEnvironment {
   readonly images: Images;
   readonly addresses: AddressPool;
   readonly facts: NodeFacts;
+  /** Where volumes that were made for claims have their folders. */
+  readonly claimRoot: string | undefined;
   /** Lines of `/etc/hosts` for pods of this namespace. */
   names(namespace: string): readonly string[];
   /** The pod of this key is to be looked at. */

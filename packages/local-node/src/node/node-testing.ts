@@ -8,12 +8,15 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { AccessControl, ApiServer, listen, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
 import { KubeClient, type Stored, type Transport } from '@reeve/kube';
 import { systemPorts } from '@reeve/runtime';
-import { Manager } from '@reeve/runtime/manager';
+import { kubeEvents, Manager } from '@reeve/runtime/manager';
+import { addControlPlane, controlPlaneBudget, PROVISIONER, systemDirectories } from '../controllers/index.ts';
+import { detectDrivers } from '../driver/detect.ts';
 import type { Driver } from '../driver/driver.ts';
 import { plainDriver } from '../driver/plain.ts';
 import { systemHost } from '../host/system-host.ts';
 import { hostImages } from '../image/images.ts';
 import { type Pod, type PodSpec, pods } from '../kinds/pod.ts';
+import { storageClasses } from '../kinds/volumeclaim.ts';
 import { COOKIE } from '../shim/runs.ts';
 import { AddressPool } from './addresses.ts';
 import type { NodeFacts } from './facts.ts';
@@ -36,6 +39,9 @@ export async function eventually<T>(look: () => Promise<T> | T, what: string): P
     await clock.sleep(POLL_MS);
   }
 }
+
+/** What a node does for real, by name: the part of the scenario suite that needs a node. */
+export type NodeScenarios = Readonly<Record<string, (t: TestContext) => Promise<void>>>;
 
 export interface RunningNode {
   readonly node: LocalNode;
@@ -79,10 +85,14 @@ export class NodeScene {
     return scene;
   }
 
-  async start(options: Partial<LocalNodeOptions> = {}, facts: Partial<NodeFacts> = {}): Promise<RunningNode> {
+  async start(
+    options: Partial<LocalNodeOptions> = {},
+    facts: Partial<NodeFacts> = {},
+    clock = systemPorts.clock,
+  ): Promise<RunningNode> {
     const name = facts.name ?? 'here';
     const node = await LocalNode.open(
-      { ...systemPorts, host: this.host },
+      { ...systemPorts, clock, host: this.host },
       {
         folder: join(this.folder, name),
         transport: this.transport,
@@ -103,8 +113,7 @@ export class NodeScene {
         },
       },
     );
-    const log = (message: string, fields: object) => void this.lines.push(`${message} ${JSON.stringify(fields)}`);
-    const manager = new Manager(systemPorts, { name: 'test', transport: this.transport, log }).add(node);
+    const manager = new Manager({ ...systemPorts, clock }, this.#managed('test')).add(node);
     const stop = new AbortController();
     const running = manager.run(stop.signal);
     const scene = this.#running;
@@ -120,6 +129,42 @@ export class NodeScene {
     return one;
   }
 
+  /** The best driver that works on this machine, then the others. */
+  async drivers(): Promise<readonly [Driver, ...Driver[]]> {
+    const ports = { clock: systemPorts.clock, host: this.host };
+    return (await detectDrivers(ports, join(this.folder, 'try'))).drivers;
+  }
+
+  /** Where claims of the class `local` have their folders. */
+  get volumes(): string {
+    return join(this.folder, 'volumes');
+  }
+
+  /** Controllers and scheduler, and a class of storage, beside the node. */
+  async startControlPlane(): Promise<void> {
+    const { clock } = systemPorts;
+    const manager = new Manager(systemPorts, { ...this.#managed('control-plane'), budget: controlPlaneBudget });
+    addControlPlane(manager, { clock, client: this.client, directories: systemDirectories(this.volumes) });
+    const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+    await this.client.resource(storageClasses).create({
+      metadata: { name: 'local', annotations },
+      provisioner: PROVISIONER,
+      volumeBindingMode: 'WaitForFirstConsumer',
+      reclaimPolicy: 'Retain',
+    });
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    this.atEnd(async () => {
+      stop.abort();
+      await running;
+    });
+  }
+
+  #managed(name: string) {
+    const log = (message: string, fields: object) => void this.lines.push(`${message} ${JSON.stringify(fields)}`);
+    return { name, transport: this.transport, log };
+  }
+
   create(name: string, spec: Partial<PodSpec>, metadata: Pod['metadata'] = {}): Promise<Stored<Pod>> {
     const containers = (spec.containers ?? []).map((one) => ({ image: 'host', ...one }));
     const inits = spec.initContainers?.map((one) => ({ image: 'host', ...one }));
@@ -131,6 +176,12 @@ export class NodeScene {
 
   find(name: string): Promise<Stored<Pod> | undefined> {
     return this.client.resource(pods, 'default').find(name);
+  }
+
+  /** What was said about the objects of the scene: reason and note. */
+  async events(): Promise<readonly string[]> {
+    const { items } = await this.client.resource(kubeEvents, 'default').list();
+    return items.map(({ reason, note }) => `${reason}: ${note}`);
   }
 
   async logOf(node: LocalNode, pod: string): Promise<string> {

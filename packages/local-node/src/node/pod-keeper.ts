@@ -18,6 +18,7 @@ import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { type PodRecord, writeRecord } from './record.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
+import { messageMount, messageRuleOf } from './termination-message.ts';
 
 /** What one turn of work may use. */
 export interface PodTurn {
@@ -46,7 +47,8 @@ export class PodKeeper {
   #hasAccount = false;
   #renewAt: number | undefined;
 
-  constructor(node: NodeEnvironment, record: PodRecord) {
+  /** `isNew`: this machine has never seen it. */
+  constructor(node: NodeEnvironment, record: PodRecord, isNew = false) {
     const { metadata } = record.pod;
     this.#node = node;
     this.#record = record;
@@ -56,9 +58,10 @@ export class PodKeeper {
       files: node.host.files,
       folder: join(this.folder, 'volumes'),
       hostPathRoots: node.facts.hostPathRoots,
+      claimRoot: node.claimRoot,
       owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
     });
-    for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container));
+    for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }
 
   get folder(): string {
@@ -107,8 +110,8 @@ export class PodKeeper {
   }
 
   /** True if there is something to look at, as far as the kernel's table says. */
-  hasNews(): boolean {
-    return [...this.#containers.values()].some((keeper) => keeper.hasNews());
+  hasNews(isThorough: boolean): boolean {
+    return [...this.#containers.values()].some((keeper) => keeper.hasNews(isThorough));
   }
 
   /** Something that it may have waited for is there. */
@@ -281,12 +284,14 @@ export class PodKeeper {
     }
     try {
       const around = this.#surroundings();
-      const more = driver.hasMounts && !this.pod.spec?.hostNetwork ? [hostsMount(this.folder)] : [];
+      const hosts = driver.hasMounts && !this.pod.spec?.hostNetwork ? [hostsMount(this.folder)] : [];
+      const message = messageMount(container, this.#node.runs.messagePath(keeper.keyOf(attempt)));
+      if (message) await this.#node.host.files.write(message.source, '', 0o666);
+      const more = [...hosts, ...(message ? [message] : [])];
       const { sources } = turn;
-      const up = this.#node.runs.upPath(keeper.keyOf(attempt));
       const { pod } = this;
       const volumes = this.#volumes;
-      const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more, up });
+      const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more });
       await this.#giveFolders(container);
       const boxed = await driver.wrap(box);
       this.#begun.add(name);
@@ -380,8 +385,9 @@ export class PodKeeper {
     return keeper;
   }
 
-  #containerKeeper({ name, terminationMessagePolicy }: PodContainer): ContainerKeeper {
+  #containerKeeper(container: PodContainer, isNew: boolean): ContainerKeeper {
     const { clock, host, runs } = this.#node;
+    const { name } = container;
     return new ContainerKeeper(
       this.uid,
       name,
@@ -390,10 +396,11 @@ export class PodKeeper {
         host,
         runs,
         driverOf: (driver) => this.#node.driverOf(driver),
-        isLogMessage: terminationMessagePolicy === 'FallbackToLogsOnError',
+        message: messageRuleOf(this.pod, container),
         wake: () => this.#node.wake(this.key),
       },
       this.#record.lost?.[name],
+      isNew,
     );
   }
 }

@@ -23,6 +23,8 @@ export interface RoundsOptions {
 }
 
 const LOOK_MS = 1_000;
+/** Every so many looks the kernel is asked about all, also about those whose end would be told. */
+const THOROUGH = 10;
 const NAMES_MS = 250;
 const WILDCARDS_MS = 2_000;
 const LOGS_MS = 2_000;
@@ -36,6 +38,7 @@ export class NodeRounds implements AsyncDisposable {
   readonly #end = new AbortController();
   readonly #seeker: Wildcards;
   readonly #loops: readonly Promise<void>[];
+  #looks = 0;
 
   constructor(options: RoundsOptions) {
     this.#options = options;
@@ -78,7 +81,8 @@ export class NodeRounds implements AsyncDisposable {
 
   /** Ends are told by the shim's parent if that is us. Otherwise, and in any case, they are seen here. */
   #look(): void {
-    for (const keeper of this.#options.keepers()) if (keeper.hasNews()) this.#options.wake(keeper.key);
+    const isThorough = this.#looks++ % THOROUGH === 0;
+    for (const keeper of this.#options.keepers()) if (keeper.hasNews(isThorough)) this.#options.wake(keeper.key);
   }
 
   #wildcards(): void {

@@ -3,7 +3,7 @@
  * reached from outside. Such a container is ended, unless its pod is meant to have the machine's network.
  */
 import type { Host } from '../host/host.ts';
-import type { Runs } from '../shim/runs.ts';
+import type { ProcessScan, Runs } from '../shim/runs.ts';
 import type { ContainerKeeper } from './container-keeper.ts';
 import type { PodKeeper } from './pod-keeper.ts';
 
@@ -30,9 +30,10 @@ export class Wildcards {
     }
     const found: PodKeeper[] = [];
     const owned = new Set<string>();
+    const scan = this.#runs.scan();
     for (const pod of pods) {
       for (const container of pod.containers.values()) {
-        const sockets = this.#socketsOf(container);
+        const sockets = this.#socketsOf(container, scan);
         const port = fresh.find(({ inode }) => sockets.has(inode))?.port;
         for (const { inode } of fresh) if (sockets.has(inode)) owned.add(inode);
         if (port === undefined || pod.pod.spec?.hostNetwork || container.offence) continue;
@@ -44,10 +45,10 @@ export class Wildcards {
     return found;
   }
 
-  #socketsOf(container: ContainerKeeper): ReadonlySet<string> {
+  #socketsOf(container: ContainerKeeper, scan: ProcessScan): ReadonlySet<string> {
     const { latest } = container;
     if (!latest || !container.isLive) return new Set();
-    const rows = this.#runs.processesOf(container.keyOf(latest.attempt), latest);
+    const rows = this.#runs.processesOf(container.keyOf(latest.attempt), latest, scan);
     return new Set(rows.flatMap(({ pid }) => this.#host.processes.sockets(pid)));
   }
 }

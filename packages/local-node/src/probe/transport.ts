@@ -1,4 +1,4 @@
-/** Asking a container: by a command in it, by HTTP, by a connection. */
+/** Asking a container: by a command in it, by HTTP, by a connection, by gRPC. */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
@@ -6,6 +6,7 @@ import type { Clock } from '@reeve/runtime';
 import { ReeveError } from '@reeve/runtime';
 import type { RunResult } from '../host/host.ts';
 import type { PodContainer } from '../pod/progress.ts';
+import { askHealth } from './grpc.ts';
 
 type Lifecycle = NonNullable<PodContainer['lifecycle']>;
 export type PodAction = NonNullable<Lifecycle['preStop']>;
@@ -36,6 +37,7 @@ export async function askContainer(
     if (action.exec) return await byCommand(action.exec.command ?? [], target, signal);
     if (action.httpGet) return await byHttp(action.httpGet, target, signal);
     if (action.tcpSocket) return await byConnection(action.tcpSocket, target, signal);
+    if (action.grpc) return await byHealthCheck(action.grpc, target, signal);
     if (action.sleep) await clock.sleep(action.sleep.seconds * 1_000, signal);
     return { isSuccess: true, message: '' };
   } catch (error) {
@@ -46,6 +48,14 @@ export async function askContainer(
 async function byCommand(command: readonly string[], target: Target, signal: AbortSignal): Promise<Answer> {
   const { code, stdout, stderr } = await target.exec(command, signal);
   return { isSuccess: code === 0, message: `${stdout}${stderr}`.slice(0, MOST_MESSAGE) };
+}
+
+function byHealthCheck(
+  { port, service = '' }: NonNullable<PodAction['grpc']>,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Answer> {
+  return askHealth({ host: target.address, port, service }, signal);
 }
 
 function portOf(port: number | string, { ports = [] }: Target): number {

@@ -24,6 +24,13 @@ export interface Begin {
   readonly delayMs: number;
 }
 
+/** One look at all processes, for many questions. */
+export interface ProcessScan {
+  readonly table: readonly ProcessRow[];
+  /** Those that have one, zombies left out. */
+  readonly byCookie: ReadonlyMap<string, readonly ProcessRow[]>;
+}
+
 const MOST_PASSES = 3;
 
 /** A claimed run without an identity is looked for among all processes, but not before its shim had time to say who it is. */
@@ -69,9 +76,9 @@ export class Runs {
     return join(this.runFolder(key), 'log');
   }
 
-  /** Made by the program's box when it is ready. */
-  upPath(key: RunKey): string {
-    return join(this.runFolder(key), 'up');
+  /** Where the program may say why it ends. Beside the run's own folder: somebody else may have to get there. */
+  messagePath(key: RunKey): string {
+    return join(this.containerFolder(key), `message-${key.attempt}`);
   }
 
   /** The newest run and, if it is not the first, the one before. */
@@ -86,10 +93,9 @@ export class Runs {
   async begin(key: RunKey, { argv, env, driver, image, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
     const { files, processes } = this.#host;
     const folder = this.runFolder(key);
-    await files.remove(folder); // of a run that never came to be
+    if (await files.stat(folder)) await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
-    await files.makeFolder(folder);
-    await files.makeFolder(scratch);
+    if (!(await files.stat(scratch))) await files.makeFolder(scratch);
     const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, image, isBoxed };
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
@@ -102,7 +108,7 @@ export class Runs {
       await processes.launch(
         {
           argv: ['/bin/sh', join(this.folder, 'shim.sh'), folder, ...argv],
-          env: { ...env, [COOKIE]: id, REEVE_SHELL: '/bin/sh' },
+          env: { ...env, [COOKIE]: id, ...(isBoxed && { REEVE_BOXED: 'yes' }) },
           folder: scratch,
         },
         over,
@@ -136,7 +142,7 @@ export class Runs {
       bootId: this.#bootId,
       isMainAlive,
       isShimAlive,
-      isUp: (await files.stat(this.upPath(key))) !== undefined,
+      isUp: intent.isBoxed && ((await files.stat(join(folder, 'up')))?.size ?? 0) > 0,
       isGivenUp: false,
       isDeserted: false,
       now: this.#now(),
@@ -145,7 +151,7 @@ export class Runs {
     // A shim that was never heard of: either it can never begin any more, or it did and must be among the processes.
     if (isGivingUp && (await files.claim(join(folder, 'claim')))) return instanceOf({ ...evidence, isGivenUp: true });
     const isShy = this.#now() - intent.at < SHY_MS && !isGivingUp;
-    return instanceOf({ ...evidence, isDeserted: !isShy && this.#withCookie(this.cookieOf(key)).length === 0 });
+    return instanceOf({ ...evidence, isDeserted: !isShy && !this.scan().byCookie.has(this.cookieOf(key)) });
   }
 
   async recordStop(key: RunKey, stop: StopRecord): Promise<void> {
@@ -161,12 +167,31 @@ export class Runs {
     return `${this.folder}#${uid}/${container}/${attempt}`;
   }
 
+  /** True if its end will be told to this process. It need not be looked for as often. */
+  isHeard(key: RunKey): boolean {
+    return this.#launched.has(this.cookieOf(key));
+  }
+
+  scan(): ProcessScan {
+    const { processes } = this.#host;
+    const table = processes.all();
+    const byCookie = new Map<string, ProcessRow[]>();
+    for (const row of table) {
+      const cookie = row.isZombie ? undefined : processes.environment(row.pid)?.[COOKIE];
+      if (cookie === undefined) continue;
+      const rows = byCookie.get(cookie);
+      if (rows) rows.push(row);
+      else byCookie.set(cookie, [row]);
+    }
+    return { table, byCookie };
+  }
+
   /** Whatever belongs to a run, without its shim, which is to say how it ended. */
-  processesOf(key: RunKey, instance: Pick<Instance, 'main' | 'shim'>): readonly ProcessRow[] {
-    const table = this.#host.processes.all();
+  processesOf(key: RunKey, instance: Pick<Instance, 'main' | 'shim'>, scan = this.scan()): readonly ProcessRow[] {
+    const { table, byCookie } = scan;
     const { main, shim } = instance;
     const roots = main && this.isAlive(main) ? table.filter(({ pid }) => pid === main.pid) : [];
-    const found = new Map(this.#withCookie(this.cookieOf(key), table).map((row) => [row.pid, row]));
+    const found = new Map((byCookie.get(this.cookieOf(key)) ?? []).map((row) => [row.pid, row]));
     const sessions = shim && this.isAlive(shim) ? table.filter(({ session }) => session === shim.pid) : [];
     for (const row of [...roots, ...sessions]) found.set(row.pid, row);
     for (const row of descendants([...found.keys()], table)) found.set(row.pid, row);
@@ -186,23 +211,16 @@ export class Runs {
   /** Processes of pods of this node that nobody knows any more, with their shims. */
   orphans(isKnown: (uid: string) => boolean): readonly ProcessRow[] {
     const ours = `${this.folder}#`;
-    const table = this.#host.processes.all();
-    const roots = table.filter(({ pid }) => {
-      const cookie = this.#host.processes.environment(pid)?.[COOKIE];
-      if (!cookie?.startsWith(ours)) return false;
-      return !isKnown(cookie.slice(ours.length).split('/')[0] ?? '');
-    });
+    const { table, byCookie } = this.scan();
+    const unknown = [...byCookie].filter(
+      ([cookie]) => cookie.startsWith(ours) && !isKnown(cookie.slice(ours.length).split('/')[0] ?? ''),
+    );
+    const roots = unknown.flatMap(([, rows]) => rows);
     const below = descendants(
       roots.map(({ pid }) => pid),
       table,
     );
     return [...roots, ...below].filter(({ isZombie }) => !isZombie);
-  }
-
-  #withCookie(cookie: string, table = this.#host.processes.all()): readonly ProcessRow[] {
-    return table.filter(({ pid, isZombie }) => {
-      return !isZombie && this.#host.processes.environment(pid)?.[COOKIE] === cookie;
-    });
   }
 
   async #exitOf(folder: string): Promise<Evidence['exit']> {

@@ -1,26 +1,32 @@
 /**
  * The shim: what stands between the node and a container, so that either outlives the other. It claims the run, so that nobody starts
- * it twice; the second shell says who it is and becomes the program, in the foreground, so that no signal is ignored there; and the
+ * it twice; a second process says who it is and becomes the program, in the foreground, so that no signal is ignored there; and the
  * first one writes the exit code, as a whole or not at all. Output goes straight to a file: a pipe would end with its reader.
  *
- * What the shells themselves have to say (`Killed`) is not part of the program's output. Only builtins until the program has ended: each process more would be a millisecond more.
+ * What the shells themselves have to say (`Killed`) is not part of the program's output. Only builtins until the program has ended, and
+ * no second shell: each program more would be a millisecond more. Names of variables begin with `reeve_`: a pod's own would be lost.
+ *
+ * Whoever makes a box for the program writes to file 9 when it is made. It is opened here: in the box its path may be hidden.
  */
 export const SHIM = `# reeve-shim FOLDER PROGRAM [ARGUMENT...]
-folder=$1
+reeve_run=$1
 shift
 set -C
-: >"$folder/claim" || exit 125
+: >"$reeve_run/claim" || exit 125
 set +C
-exec </dev/null >>"$folder/log" 2>/dev/null
+exec </dev/null >>"$reeve_run/log" 2>/dev/null
 trap : HUP INT QUIT TERM
-read -r shim </proc/$$/stat
-export REEVE_SHIM_STAT="$shim"
-(exec \${REEVE_SHELL:-sh} -c 'read -r main </proc/$$/stat
-read -r boot </proc/sys/kernel/random/boot_id
-printf "%s\\n%s\\n%s\\n" "$main" "$REEVE_SHIM_STAT" "$boot" >"$0/main"
-unset REEVE_SHIM_STAT REEVE_SHELL
-exec "$@"' "$folder" "$@") 2>&1
-code=$?
-printf '%s\\n' "$code" >"$folder/exit.new"
-PATH=/usr/bin:/bin mv "$folder/exit.new" "$folder/exit"
+read -r reeve_shim </proc/$$/stat
+[ -z "$REEVE_BOXED" ] || exec 9>"$reeve_run/up"
+(read -r reeve_main </proc/self/stat
+read -r reeve_boot </proc/sys/kernel/random/boot_id
+printf '%s\\n%s\\n%s\\n' "$reeve_main" "$reeve_shim" "$reeve_boot" >"$reeve_run/main"
+unset REEVE_BOXED
+exec "$@") 2>&1
+reeve_code=$?
+printf '%s\\n' "$reeve_code" >"$reeve_run/exit.new"
+PATH=/usr/bin:/bin mv "$reeve_run/exit.new" "$reeve_run/exit"
 `;
+
+/** For boxes: says that it is made. Nobody may be listening where a box is only tried out. */
+export const SAY_UP = '{ echo >&9; } 2>/dev/null; exec 9>&-';

@@ -1,5 +1,7 @@
 /** The volumes of one pod on this machine. */
 import { join } from 'node:path';
+import { DATA, isSafeName } from '../controllers/volumeclaim/directories.ts';
+import { PROVISIONED_BY, PROVISIONER } from '../controllers/volumeclaim/plan.ts';
 import type { Mount } from '../driver/driver.ts';
 import type { HostFiles, Owner } from '../host/host.ts';
 import type { Surroundings } from '../pod/downward.ts';
@@ -16,6 +18,8 @@ export interface VolumeOptions {
   readonly folder: string;
   /** Host paths may lead to what is below these, links followed. */
   readonly hostPathRoots: readonly string[];
+  /** Where volumes that were made for claims have their folders. Undefined: there are none. */
+  readonly claimRoot?: string | undefined;
   /** Whose the pod's own volumes are. Default: the node's. */
   readonly owner?: Owner | undefined;
 }
@@ -104,7 +108,7 @@ export class PodVolumes {
       this.#paths.set(name, await this.#hostPath(name, hostPath));
     } else if (persistentVolumeClaim) {
       if (isMade) return;
-      const path = await claimed(files, name, persistentVolumeClaim.claimName, turn);
+      const path = await this.#claimed(name, persistentVolumeClaim.claimName, turn);
       if (owner) await files.setOwner(path, owner, false);
       this.#paths.set(name, path);
     } else {
@@ -123,6 +127,51 @@ export class PodVolumes {
     if (before?.digest === digest) return;
     await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
     this.#written.set(name, { digest, renewAt: payload.renewAt });
+  }
+
+  /** The folder of the volume that a claim is bound to. */
+  async #claimed(volume: string, claimName: string, { sources }: VolumeTurn): Promise<string> {
+    const claim = await sources.claim(claimName);
+    if (!claim) throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" not found`);
+    const volumeName = claim.spec?.volumeName;
+    if (claim.status?.phase === 'Lost') {
+      const lost = `bound to non-existent persistentvolume "${volumeName ?? ''}"`;
+      throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" ${lost}`);
+    }
+    if (volumeName === undefined || volumeName === '' || claim.status?.phase !== 'Bound') {
+      throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" is not bound`);
+    }
+    const bound = await sources.volume(volumeName);
+    if (bound?.spec?.claimRef?.uid !== claim.metadata.uid) {
+      throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is not bound to this claim`);
+    }
+    const path = bound.spec.hostPath?.path ?? bound.spec.local?.path;
+    if (path === undefined) {
+      throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is no folder of a machine`);
+    }
+    const { files, claimRoot, hostPathRoots } = this.#options;
+    const isOurs = claimRoot !== undefined && bound.metadata.annotations?.[PROVISIONED_BY] === PROVISIONER;
+    const check = (real: string) =>
+      isOurs
+        ? this.#isOwnFolder(volume, volumeName, claimRoot, path, real)
+        : this.#allowed(volume, path, real, hostPathRoots);
+    // Before it is made and after: whoever may write volumes, or put links into folders, must not choose what is mounted.
+    await check(await existing(files, path));
+    await files.makeFolder(path, 0o750);
+    const real = (await files.realPath(path)) ?? path;
+    await check(real);
+    return real;
+  }
+
+  /** A volume that was made for a claim has one folder, named after it, and no other. */
+  async #isOwnFolder(volume: string, name: string, root: string, path: string, real: string): Promise<void> {
+    const own = join((await this.#options.files.realPath(root)) ?? root, name, DATA);
+    // As far as it exists; what is missing of it will be made without links.
+    if (isSafeName(name) && (own === real || own.startsWith(`${real}/`)) && path === join(root, name, DATA)) return;
+    throw new VolumeProblem(
+      volume,
+      `persistentvolume "${name}" leads to "${path}", which is not the folder made for it`,
+    );
   }
 
   async #hostPath(name: string, { path, type }: NonNullable<PodVolume['hostPath']>): Promise<string> {
@@ -163,21 +212,4 @@ async function existing(files: HostFiles, path: string): Promise<string> {
     if (real !== undefined) return real;
   }
   return '/';
-}
-
-async function claimed(files: HostFiles, volume: string, claimName: string, { sources }: VolumeTurn): Promise<string> {
-  const claim = await sources.claim(claimName);
-  if (!claim) throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" not found`);
-  const volumeName = claim.spec?.volumeName;
-  if (volumeName === undefined || volumeName === '' || claim.status?.phase !== 'Bound') {
-    throw new VolumeProblem(volume, `persistentvolumeclaim "${claimName}" is not bound`);
-  }
-  const bound = await sources.volume(volumeName);
-  if (bound?.spec?.claimRef?.uid !== claim.metadata.uid) {
-    throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is not bound to this claim`);
-  }
-  const path = bound.spec.hostPath?.path ?? bound.spec.local?.path;
-  if (path === undefined) throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is no folder of a machine`);
-  await files.makeFolder(path, 0o750);
-  return path;
 }

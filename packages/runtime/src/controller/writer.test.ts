@@ -6,7 +6,7 @@ import { TestApi } from '../manager/api-testing.ts';
 import { parts, things } from '../manager/manager-testing.ts';
 import { constantRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { type AnyReflection, ReflectionHandle } from './parts.ts';
-import { Writer } from './writer.ts';
+import { covers, Writer } from './writer.ts';
 
 test('what was applied to objects of a kind that is not reflected is not remembered: nobody would say that they are gone', async () => {
   const api = new TestApi();
@@ -29,4 +29,51 @@ test('what was applied to objects of a kind that is not reflected is not remembe
   assert.equal(api.writes.length, sent, 'the same again is not sent');
   writer.forget(things, 'ns/t');
   assert.equal(writer.remembered, 0);
+});
+
+test('a status that changes nothing is not taken for an own write: its version is that of somebody else', async () => {
+  const api = new TestApi();
+  const client = new KubeClient({ clock: new VirtualClock(), random: constantRandom(0), transport: api.transport });
+  const versions: (string | undefined)[] = [];
+  const during = async (_key: string, work: () => Promise<string | undefined>) => void versions.push(await work());
+  const object = api.put('things', 'a', {}) as Stored<KubeObject>;
+  const { signal } = new AbortController();
+  /** Of a process that knows the object as it was in the beginning. */
+  const write = async () => {
+    const handle = new ReflectionHandle<KubeObject>(things, {});
+    const cache = new ResourceCache<Stored<KubeObject>>({ scope: { group: 'test.dev', kind: 'Thing' } });
+    cache.replace([object], object.metadata.resourceVersion);
+    handle.attach(cache);
+    const of = handle as unknown as AnyReflection;
+    const writer = new Writer(client, 'test', [of], () => ({ quiet: { during }, echo: { during } }) as never);
+    await writer.status(of, object, { phase: 'Up' }, signal);
+  };
+  await write();
+  assert.ok(versions[0] !== undefined && versions[0] !== object.metadata.resourceVersion);
+  await write();
+  assert.deepEqual(versions.slice(1), [undefined]);
+});
+
+test('what a status says is there, also where the server or others have added to it', () => {
+  const rows: readonly (readonly [unknown, unknown, boolean])[] = [
+    [{ a: 1, b: 2 }, { a: 1 }, true],
+    [{ a: 1 }, { a: 1, b: 2 }, false],
+    [[1, 2], [1, 2], true],
+    [[1, 2], [1], false],
+    [[{ name: 'x', more: null }], [{ name: 'x' }], true],
+    [[{ name: 'x' }, { name: 'y' }], [{ name: 'x' }], false],
+    [
+      [
+        { type: 'B', by: 'them' },
+        { type: 'A', status: 'True', at: null },
+      ],
+      [{ type: 'A', status: 'True' }],
+      true,
+    ],
+    [[{ type: 'A', status: 'False' }], [{ type: 'A', status: 'True' }], false],
+    [undefined, [], false],
+    [[], [], true],
+  ];
+  for (const [whole, part, expected] of rows)
+    assert.equal(covers(whole, part), expected, JSON.stringify([whole, part]));
 });

@@ -132,9 +132,10 @@ export class Writer {
     const named = digestOf(text);
     if (this.#statuses.get(memory) === named && covers(present, status)) return false;
     await this.#quietOf(of).quiet.during(key, async () => {
-      const answer = await this.#writeStatus(of, object, status, signal);
+      const { answer, isChanged } = await this.#writeStatus(of, object, status, signal);
       of.cache.wrote(answer);
-      return answer.metadata.resourceVersion;
+      // A write that changed nothing is answered with the version of whoever wrote last: that is not ours to keep quiet.
+      return isChanged ? answer.metadata.resourceVersion : undefined;
     });
     this.#statuses.set(memory, named);
     return true;
@@ -149,7 +150,7 @@ export class Writer {
     object: Owner,
     status: object,
     signal: AbortSignal,
-  ): Promise<Stored<KubeObject>> {
+  ): Promise<{ readonly answer: Stored<KubeObject>; readonly isChanged: boolean }> {
     const { name, namespace, uid } = object.metadata;
     const api = this.#api.resource(of.kind, namespace);
     let current: { readonly metadata: { readonly uid: string; readonly resourceVersion: string } } | undefined;
@@ -163,7 +164,8 @@ export class Writer {
       const metadata = { name, ...(namespace !== undefined && { namespace }), resourceVersion };
       const options = { ...asCached, subresource: 'status', fieldManager: this.#manager, force: true, signal };
       try {
-        return await api.apply({ metadata, status } as KubeObject & { metadata: { name: string } }, options);
+        const answer = await api.apply({ metadata, status } as KubeObject & { metadata: { name: string } }, options);
+        return { answer, isChanged: answer.metadata.resourceVersion !== resourceVersion };
       } catch (error) {
         if (tries >= MOST_TRIES || failureOf(error).status !== 409) throw error;
       }
@@ -193,10 +195,20 @@ function statusOf(object: unknown): unknown {
   return (object as { readonly status?: unknown } | undefined)?.status;
 }
 
-/** All that `part` says, `whole` says too. Lists are compared as they are. */
+/**
+ * All that `part` says, `whole` says too. A list says what its members say, one by one; a list of conditions may have more of them, for
+ * others have theirs in it.
+ */
 export function covers(whole: unknown, part: unknown): boolean {
-  if (typeof part !== 'object' || part === null || Array.isArray(part))
-    return canonicalJson(whole) === canonicalJson(part);
+  if (Array.isArray(part)) return Array.isArray(whole) && coversList(whole, part);
+  if (typeof part !== 'object' || part === null) return canonicalJson(whole) === canonicalJson(part);
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return false;
   return Object.entries(part).every(([name, value]) => covers((whole as Record<string, unknown>)[name], value));
+}
+
+function coversList(whole: readonly unknown[], part: readonly unknown[]): boolean {
+  const typeOf = (one: unknown) => (one as { readonly type?: unknown } | null)?.type;
+  const isOfTypes = part.length > 0 && part.every((one) => typeof typeOf(one) === 'string');
+  if (!isOfTypes) return whole.length === part.length && part.every((one, at) => covers(whole[at], one));
+  return part.every((one) => whole.some((other) => typeOf(other) === typeOf(one) && covers(other, one)));
 }

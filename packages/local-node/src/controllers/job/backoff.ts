@@ -17,10 +17,16 @@ export function mayStartAt(pods: readonly Pod[], deletedCounts: boolean): number
   const failures = successAt < 0 ? ended.length : successAt;
   const [last] = ended;
   if (failures === 0 || !last) return undefined;
-  return last.at + Math.min(BASE_MS * 2 ** (failures - 1), MOST_MS);
+  return last.at + pauseAfter(failures);
 }
 
-function endedAt({ status, metadata }: Pod, deletedCounts: boolean): number | undefined {
+/** Twice as long after each failure. */
+export function pauseAfter(failures: number): number {
+  return Math.min(BASE_MS * 2 ** (failures - 1), MOST_MS);
+}
+
+/** Undefined: it has not. */
+export function endedAt({ status, metadata }: Pod, deletedCounts: boolean): number | undefined {
   const isEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   if (!isEnded && !(deletedCounts && metadata.deletionTimestamp !== undefined)) return undefined;
   const times = (status?.containerStatuses ?? [])

@@ -9,7 +9,7 @@ import { claim, controllerOf, ORPHANS, orphanIndex, settleClaims } from '../owne
 import { BUSY, expecting } from '../owned/expected.ts';
 import { change, create, readLive, referenceTo, remove, type Writing } from '../owned/writes.ts';
 import { newPod } from './new-pod.ts';
-import { expiryOf, isTracked, planJob } from './plan.ts';
+import { expiryOf, isTracked, type NewPod, planJob } from './plan.ts';
 
 type Work = Reconcile<Job>;
 type StoredJob = Stored<Job>;
@@ -123,13 +123,13 @@ export class JobController extends Controller<Job> {
     work.events.normal('SuccessfulDelete', `Deleted pod: ${pod.metadata.name}`, 'Delete', referenceTo(pods, pod));
   }
 
-  async #start(work: Work, job: StoredJob, indexes: readonly (number | undefined)[]): Promise<void> {
+  async #start(work: Work, job: StoredJob, wanted: readonly NewPod[]): Promise<void> {
     // A job that was deleted a moment ago must not get pods that nobody would ever end.
     const live = await readLive(work, { kind: jobs }, job);
     if (!live || live.metadata.deletionTimestamp !== undefined) return;
-    for (const index of indexes) {
+    for (const one of wanted) {
       try {
-        const pod = await create(work, this.#pods, newPod(job, index));
+        const pod = await create(work, this.#pods, newPod(job, one));
         const about = referenceTo(pods, pod);
         work.events.normal('SuccessfulCreate', `Created pod: ${pod.metadata.name}`, 'Create', about);
       } catch (error) {

@@ -3,6 +3,7 @@ import { jobCondition } from '../../kinds/job.ts';
 import type { Pod } from '../../kinds/pod.ts';
 import { isActive } from '../owned/pod-state.ts';
 import { parseIndexes } from './indexes.ts';
+import { isPerIndex } from './per-index.ts';
 import type { Counts, Ends, JobView } from './view.ts';
 
 export interface Ending {
@@ -25,11 +26,13 @@ export function endingOf({ view, ends, counts, now }: Looked): Ending | undefine
   const met = jobCondition(status, 'SuccessCriteriaMet');
   if (met) return { type: 'succeed', reason: met.reason ?? '', message: met.message ?? '' };
   if (ends.fatal !== undefined) return fail('PodFailurePolicy', ends.fatal);
-  const limit = spec.backoffLimit ?? 6;
+  const limit = spec.backoffLimit ?? (isPerIndex(spec) ? Number.POSITIVE_INFINITY : 6);
   if (counts.failed > limit || (spec.template.spec?.restartPolicy === 'OnFailure' && isPastRestarts(pods, limit))) {
     return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   }
   if (isPastDeadline(view, now)) return fail('DeadlineExceeded', 'Job was active longer than specified deadline');
+  const indexes = failedByIndexes(view, ends);
+  if (indexes) return indexes;
   const rule = successRule(view, ends);
   if (rule !== undefined) {
     return { type: 'succeed', reason: 'SuccessPolicy', message: `Matched rules at index ${rule}` };
@@ -41,6 +44,18 @@ export function endingOf({ view, ends, counts, now }: Looked): Ending | undefine
 
 function fail(reason: string, message: string): Ending {
   return { type: 'fail', reason, message };
+}
+
+/** Where indexes fail each for itself: when too many have, or when there is nothing else left to be done. */
+function failedByIndexes({ spec }: JobView, { indexes }: Ends): Ending | undefined {
+  const { completions = 0, maxFailedIndexes } = spec;
+  if (indexes.failedIndexes === undefined) return undefined;
+  const failed = parseIndexes(indexes.failedIndexes, completions).size;
+  if (maxFailedIndexes !== undefined && failed > maxFailedIndexes) {
+    return fail('MaxFailedIndexesExceeded', 'Job has exceeded the specified maximal number of failed indexes');
+  }
+  const isAllOver = failed > 0 && failed + (indexes.succeeded ?? 0) >= completions;
+  return isAllOver ? fail('FailedIndexes', 'Job has failed indexes') : undefined;
 }
 
 /** The first rule that what has succeeded is enough for. */

@@ -5,6 +5,8 @@ import type { ContainerStatus, Pod } from '../../kinds/pod.ts';
 export type FailureMeaning =
   | { readonly type: 'count' }
   | { readonly type: 'ignore' }
+  /** It counts, and its index has failed for good. */
+  | { readonly type: 'fail-index' }
   /** The whole job fails, and why. */
   | { readonly type: 'fail'; readonly message: string };
 
@@ -15,6 +17,7 @@ export function meaningOf(rules: readonly PodFailureRule[], pod: Pod): FailureMe
     const why = whyMatches(rule, pod);
     if (why === undefined) continue;
     if (rule.action === 'Ignore') return { type: 'ignore' };
+    if (rule.action === 'FailIndex') return { type: 'fail-index' };
     if (rule.action === 'FailJob') return { type: 'fail', message: `${why} matching FailJob rule at index ${index}` };
     return { type: 'count' };
   }

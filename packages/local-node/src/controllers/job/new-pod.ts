@@ -1,10 +1,19 @@
 /** The pods of a job. */
 import type { Stored } from '@reeve/kube';
-import { COMPLETION_INDEX, type Job, JOB_TRACKING, jobs } from '../../kinds/job.ts';
+import {
+  COMPLETION_INDEX,
+  INDEX_FAILURES,
+  INDEX_IGNORED_FAILURES,
+  type Job,
+  JOB_TRACKING,
+  jobs,
+} from '../../kinds/job.ts';
 import type { Container, Pod, PodSpec } from '../../kinds/pod.ts';
 import { controllerReference } from '../owned/claim.ts';
+import type { IndexFailures } from './per-index.ts';
+import type { NewPod } from './plan.ts';
 
-export function newPod(job: Stored<Job>, index: number | undefined): Pod {
+export function newPod(job: Stored<Job>, { index, failures }: NewPod): Pod {
   const { template } = job.spec ?? { template: {} };
   const { labels, annotations, finalizers = [] } = template.metadata ?? {};
   const { name, namespace } = job.metadata;
@@ -14,12 +23,18 @@ export function newPod(job: Stored<Job>, index: number | undefined): Pod {
       generateName: index === undefined ? `${name}-` : `${name}-${index}-`,
       ...(namespace !== undefined && { namespace }),
       labels: { ...labels, ...numbered },
-      annotations: { ...annotations, ...numbered },
+      annotations: { ...annotations, ...numbered, ...noted(failures) },
       finalizers: [...finalizers.filter((one) => one !== JOB_TRACKING), JOB_TRACKING],
       ownerReferences: [controllerReference(jobs, job)],
     },
     spec: index === undefined ? (template.spec as PodSpec) : withIndex(template.spec as PodSpec, name, index),
   };
+}
+
+function noted(failures: IndexFailures | undefined): Readonly<Record<string, string>> {
+  if (!failures) return {};
+  const { counted, ignored } = failures;
+  return { [INDEX_FAILURES]: String(counted), ...(ignored > 0 && { [INDEX_IGNORED_FAILURES]: String(ignored) }) };
 }
 
 function withIndex(spec: PodSpec, name: string, index: number): PodSpec {

@@ -19,6 +19,15 @@ import { mayStartAt } from './backoff.ts';
 import { type Ending, endingOf } from './ending.ts';
 import { meaningOf } from './failure-policy.ts';
 import { formatIndexes, indexOf, parseIndexes } from './indexes.ts';
+import {
+  failedIndexes,
+  failuresWith,
+  heldPods,
+  type IndexFailures,
+  isPerIndex,
+  NO_FAILURES,
+  successorAt,
+} from './per-index.ts';
 import type { Counts, Ends, JobView } from './view.ts';
 
 type StoredPod = Stored<Pod>;
@@ -30,9 +39,16 @@ export interface JobPlan {
   readonly release: readonly StoredPod[];
   /** Running pods that must go; `forget`: their end says nothing about the job. */
   readonly remove: readonly { readonly pod: StoredPod; readonly forget: boolean }[];
-  /** A new pod for each; of an indexed job its number. */
-  readonly start: readonly (number | undefined)[];
+  readonly start: readonly NewPod[];
   readonly wakeAt: number | undefined;
+}
+
+/** A pod to start. */
+export interface NewPod {
+  /** Of an indexed job: its number. */
+  readonly index?: number;
+  /** Where indexes fail each for itself: how often this one has. */
+  readonly failures?: IndexFailures;
 }
 
 export function isTracked({ metadata }: Pick<Pod, 'metadata'>): boolean {
@@ -49,7 +65,10 @@ export function planJob(view: JobView, now: number): JobPlan {
   const isFailing = ending?.type === 'fail';
   // A job that fails takes its running pods with it: they failed, too.
   const dragged = isFailing ? tracked.filter((pod) => isUncounted(pod, counted, ends)) : [];
-  const failed = [...ends.failed, ...dragged.map(({ metadata }) => metadata.uid)];
+  const held = new Set(
+    ending || view.isBeingDeleted ? [] : [...ends.held.values()].map(({ metadata }) => metadata.uid),
+  );
+  const failed = [...ends.failed.filter((uid) => !held.has(uid)), ...dragged.map(({ metadata }) => metadata.uid)];
   const uncounted = {
     succeeded: [...(counted.uncountedTerminatedPods?.succeeded ?? []), ...ends.succeeded],
     failed: [...(counted.uncountedTerminatedPods?.failed ?? []), ...failed],
@@ -58,12 +77,13 @@ export function planJob(view: JobView, now: number): JobPlan {
     ({ metadata }) =>
       uncounted.succeeded.includes(metadata.uid) ||
       uncounted.failed.includes(metadata.uid) ||
-      ends.ignored.has(metadata.uid) ||
+      (ends.ignored.has(metadata.uid) && !held.has(metadata.uid)) ||
       ends.indexed.has(metadata.uid) ||
       view.isBeingDeleted,
   );
   const next: JobStatus = { ...counted, ...ends.indexes, uncountedTerminatedPods: uncounted };
-  const work = view.isBeingDeleted || ending ? { remove: [], start: [], wakeAt: undefined } : manage(view, next, now);
+  const work =
+    view.isBeingDeleted || ending ? { remove: [], start: [], wakeAt: undefined } : manage(view, next, ends.held, now);
   const active = pods.filter(isActive);
   const remove = ending ? active.map((pod) => ({ pod, forget: ending.type === 'succeed' })) : work.remove;
   const told = tell(view, next, ending, now);
@@ -121,7 +141,13 @@ function newEnds({ spec, pods }: JobView, status: JobStatus): Ends {
     }
   }
   const indexes = isIndexed ? { completedIndexes: formatIndexes(done), succeeded: done.size } : {};
-  return { succeeded, failed, ignored, indexed, indexes, fatal };
+  const ends = { succeeded, failed, ignored, indexed, fatal };
+  if (!isPerIndex(spec)) return { ...ends, indexes, held: new Map() };
+  const failures = pods.filter((pod) => isTracked(pod) && !known.has(pod.metadata.uid) && hasFailed(pod, spec));
+  const lost = failedIndexes(spec, status, failures);
+  const settled = new Set([...done, ...lost, ...pods.filter(isActive).map(indexOf)]);
+  const held = heldPods(spec, failures, settled);
+  return { ...ends, indexes: { ...indexes, failedIndexes: formatIndexes(lost) }, held };
 }
 
 /** A pod that somebody deletes will never say how it would have ended; unless the job wants to wait for that. */
@@ -147,7 +173,7 @@ function totals(status: JobStatus, ends: Ends): Counts {
 type Work = Pick<JobPlan, 'remove' | 'start' | 'wakeAt'>;
 
 /** As many pods as are wanted now: too many go, missing ones come, after failures with a pause. */
-function manage({ spec, pods }: JobView, status: JobStatus, now: number): Work {
+function manage({ spec, pods }: JobView, status: JobStatus, held: Ends['held'], now: number): Work {
   const active = pods.filter(isActive);
   const forgetting = (some: readonly StoredPod[]) => some.map((pod) => ({ pod, forget: true }));
   if (spec.suspend) return { remove: forgetting(active), start: [], wakeAt: undefined };
@@ -168,21 +194,34 @@ function manage({ spec, pods }: JobView, status: JobStatus, now: number): Work {
     spec.podReplacementPolicy === 'Failed' ? pods.filter((pod) => isTerminating(pod) && !isEnded(pod)) : [];
   const missing = wanted - active.length - waitedFor.length;
   if (missing <= 0) return { remove: [], start: [], wakeAt: undefined };
+  const free = () => freeIndexes(spec, status, [...active, ...waitedFor]).slice(0, missing);
+  if (isPerIndex(spec)) return startEach(spec, free(), held, now);
   const at = mayStartAt(pods, spec.podReplacementPolicy !== 'Failed');
   if (at !== undefined && at > now) return { remove: [], start: [], wakeAt: at };
-  const start =
-    spec.completionMode === 'Indexed'
-      ? freeIndexes(spec, status, [...active, ...waitedFor])
-      : Array(missing).fill(undefined);
-  return { remove: [], start: start.slice(0, missing), wakeAt: undefined };
+  const start: readonly NewPod[] =
+    spec.completionMode === 'Indexed' ? free().map((index) => ({ index })) : Array<NewPod>(missing).fill({});
+  return { remove: [], start, wakeAt: undefined };
+}
+
+/** Each index waits for itself. */
+function startEach(spec: JobSpec, indexes: readonly number[], held: Ends['held'], now: number): Work {
+  const due = indexes.map((index) => {
+    const before = held.get(index);
+    const failures = before ? failuresWith(before, spec) : NO_FAILURES;
+    return { index, failures, at: before ? successorAt(before) : now };
+  });
+  const start = due.filter(({ at }) => at <= now).map(({ index, failures }) => ({ index, failures }));
+  const later = due.map(({ at }) => at).filter((at) => at > now);
+  return { remove: [], start, wakeAt: later.length === 0 ? undefined : Math.min(...later) };
 }
 
 function freeIndexes(
   { completions = 0 }: JobSpec,
-  { completedIndexes }: JobStatus,
+  { completedIndexes, failedIndexes: lost }: JobStatus,
   taken: readonly StoredPod[],
 ): number[] {
-  const used = new Set<number | undefined>([...parseIndexes(completedIndexes, completions), ...taken.map(indexOf)]);
+  const over = [...parseIndexes(completedIndexes, completions), ...parseIndexes(lost, completions)];
+  const used = new Set<number | undefined>([...over, ...taken.map(indexOf)]);
   return Array.from({ length: completions }, (_, index) => index).filter((index) => !used.has(index));
 }
 

@@ -18,7 +18,13 @@ export interface Ends {
   readonly ignored: ReadonlySet<string>;
   /** Of indexed jobs: what succeeded is in the list of indexes, which counts by itself. */
   readonly indexed: ReadonlySet<string>;
-  readonly indexes: { readonly completedIndexes?: string; readonly succeeded?: number };
+  readonly indexes: {
+    readonly completedIndexes?: string;
+    readonly succeeded?: number;
+    readonly failedIndexes?: string;
+  };
+  /** Failed pods that wait for their successors, by index: they are in the lists above, and not to be counted yet. */
+  readonly held: ReadonlyMap<number, Stored<Pod>>;
   /** A rule says that the job fails. */
   readonly fatal: string | undefined;
 }

@@ -7,16 +7,12 @@ import { timestamp } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import { type Pod, type PodCondition, pods } from '../../kinds/pod.ts';
 import { type Node, nodes } from '../../kinds/node.ts';
+import { BY_NODE, nodeIndex } from '../owned/by-node.ts';
 import { expecting } from '../owned/expected.ts';
 import { isEnded } from '../owned/pod-state.ts';
 import { change, readLive } from '../owned/writes.ts';
 
-const NODE = 'reeve/node';
 const QUARANTINE_MS = 40_000;
-
-function nodeIndex({ spec }: Pick<Pod, 'spec'>): readonly string[] {
-  return (spec?.nodeName ?? '') === '' ? [] : [spec?.nodeName as string];
-}
 
 export class PodCollector extends Controller<Pod> {
   #pods!: Reflection<Pod>;
@@ -32,13 +28,13 @@ export class PodCollector extends Controller<Pod> {
     this.#nodes = parts.reflect(nodes, {
       route: ({ metadata }, { change: what }) => {
         if (what !== 'removed') return undefined;
-        const left = this.#pods.cache.byIndex(NODE, metadata.name);
+        const left = this.#pods.cache.byIndex(BY_NODE, metadata.name);
         return left.map((pod) => later(`${pod.metadata.namespace}/${pod.metadata.name}`));
       },
     });
     this.#pods = parts.reflect(pods, {
       unscoped: true,
-      indexes: { [NODE]: nodeIndex },
+      indexes: { [BY_NODE]: nodeIndex },
       // Once it has a node, and again when a list finds it: what happened before this process began counts, too.
       route: (pod, { key, previous, change: what }) => {
         const isNews = what === 'added' || previous?.spec?.nodeName !== pod.spec?.nodeName;

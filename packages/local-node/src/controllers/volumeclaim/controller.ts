@@ -65,7 +65,14 @@ export class VolumeClaimController extends Controller<VolumeClaim> {
           'Bound claim has lost its PersistentVolume. Data on the volume is lost!',
           'Bind',
         );
-        await change(work, this.#claims, claim, { status: { phase: 'Lost' } }, 'status');
+        // It has nothing any more.
+        await change(
+          work,
+          this.#claims,
+          claim,
+          { status: { phase: 'Lost', accessModes: null, capacity: null } },
+          'status',
+        );
         return;
       case 'provision':
         return this.#provision(work, claim, step);

@@ -16,11 +16,10 @@ import { type Kube, startKube } from '@reeve/rig';
 import { namespaces } from '../kinds/namespace.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { storageClasses } from '../kinds/volumeclaim.ts';
-import { controlPlane } from './control-plane-testing.ts';
-import { edgeScenarios } from './edge-scenarios-testing.ts';
-import { kubeletTurn, ready, type Says } from './kubelet-testing.ts';
-import { moreScenarios } from './more-scenarios-testing.ts';
-import { scenarios, type World } from './scenarios-testing.ts';
+import { controlPlane } from '../controllers/control-plane-testing.ts';
+import { kubeletTurn, ready, type Says } from '../controllers/kubelet-testing.ts';
+import type { World } from '../controllers/scenarios-testing.ts';
+import { assertAll, onBoth } from './suite-testing.ts';
 
 const LIMIT_MS = 60_000;
 const nodes = resource<AnyObject>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
@@ -131,10 +130,14 @@ async function embeddedWorld() {
   return { world, end: () => cluster.end() };
 }
 
+const ran = new Set<string>();
+
 /** They wait for most of their time. */
 suite('as in Kubernetes', { concurrency: 4 }, () => {
-  for (const [name, play] of Object.entries({ ...scenarios, ...moreScenarios, ...edgeScenarios })) {
+  after(() => assertAll(ran, onBoth));
+  for (const [name, play] of Object.entries(onBoth)) {
     test(name, async () => {
+      ran.add(name);
       const namespace = `s-${name.replaceAll(/[^a-z]+/g, '-').slice(0, 40)}x`;
       const { world, end } = await embeddedWorld();
       const real = await realWorld(namespace);

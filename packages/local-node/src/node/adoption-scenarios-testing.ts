@@ -1,0 +1,160 @@
+/** Pods outlive the node that started them, and the next one takes them over. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { configMaps } from '../kinds/config-map.ts';
+import { type Pod, pods } from '../kinds/pod.ts';
+import { parseIdentity } from '../shim/instance.ts';
+import { COOKIE } from '../shim/runs.ts';
+import { eventually, isReady, NodeScene, type NodeScenarios } from './node-testing.ts';
+
+const forever = ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done'];
+
+export const adoptionScenarios: NodeScenarios = {
+  async 'a node that comes back finds its pods: the same processes, and the exit codes of the meantime'(t) {
+    const scene = await NodeScene.open(t);
+    const flag = join(scene.folder, 'flag');
+    const first = await scene.start();
+    await scene.create('stays', { containers: [{ name: 'main', command: forever }] });
+    await scene.create('ends', {
+      restartPolicy: 'Never',
+      containers: [{ name: 'main', command: ['sh', '-c', `while ! [ -e ${flag} ]; do sleep 0.02; done; exit 7`] }],
+    });
+    const before = await scene.ready('stays');
+    const ending = await scene.ready('ends');
+    const identity = await identityOf(scene, before.metadata.uid);
+    assert.ok(identity);
+    await first.stop();
+    await writeFile(flag, '');
+    const isOther = (pid: number) => scene.host.processes.environment(pid)?.[COOKIE]?.includes(ending.metadata.uid);
+    await eventually(() => !scene.processes().some(isOther), 'the other one has ended');
+    await scene.start();
+    const ended = await scene.until('ends', ({ status }) => status?.phase === 'Failed', 'its end is known');
+    const [status] = ended.status?.containerStatuses ?? [];
+    assert.equal(status?.state?.terminated?.exitCode, 7);
+    const after = await scene.ready('stays');
+    assert.equal(await identityOf(scene, after.metadata.uid), identity);
+    assert.equal(after.status?.podIP, before.status?.podIP);
+    assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
+    assert.deepEqual(after.status?.conditions, before.status?.conditions);
+    await scene.delete('stays');
+    await scene.gone('stays');
+  },
+  async 'a pod whose object vanished is ended by the node that comes back, and nothing is left of it'(t) {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start();
+    const pod = await scene.create('lost', { containers: [{ name: 'main', command: forever }] });
+    await scene.ready('lost');
+    await first.stop();
+    await scene.delete('lost', 0);
+    assert.ok(scene.processes().length > 0);
+    await scene.start();
+    await eventually(() => scene.processes().length === 0, 'no process is left');
+    const pods = join(scene.folder, 'here', 'pods');
+    await eventually(async () => !(await readdir(pods)).includes(pod.metadata.uid), 'its folder is gone');
+  },
+  async 'a successor of the same name begins after its predecessor has ended'(t) {
+    const scene = await NodeScene.open(t);
+    const { node } = await scene.start();
+    const marker = join(scene.folder, 'taken');
+    // Two at once would find the folder taken.
+    const script = `mkdir ${marker} || { echo twice; exit 9; }; trap "sleep 0.2; rmdir ${marker}; exit 0" TERM; while :; do sleep 0.02; done`;
+    const containers = [{ name: 'main', command: ['sh', '-c', script] }];
+    const one = await scene.create('same', { containers });
+    await scene.ready('same');
+    await scene.delete('same', 0);
+    const two = await scene.create('same', { containers });
+    assert.notEqual(one.metadata.uid, two.metadata.uid);
+    const ready = await scene.ready('same');
+    assert.equal(ready.metadata.uid, two.metadata.uid);
+    assert.equal(ready.status?.containerStatuses?.[0]?.restartCount, 0);
+    assert.notEqual(ready.status?.podIP, undefined);
+    assert.deepEqual(node.podKeys, ['default/same']);
+  },
+  async 'processes that left their group, and those of a pod nobody knows, are found by their cookie'(t) {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start();
+    const daemon = 'setsid sh -c "while :; do sleep 0.05; done" >/dev/null 2>&1 &';
+    await scene.create('forks', { containers: [{ name: 'main', command: ['sh', '-c', `${daemon} ${forever[2]}`] }] });
+    await scene.ready('forks');
+    await eventually(() => scene.processes().length >= 3, 'the daemon is there');
+    await scene.delete('forks');
+    await scene.gone('forks');
+    await eventually(() => scene.processes().length === 0, 'the daemon has ended');
+    // One with a cookie of this node, and no record.
+    await first.stop();
+    const env = { PATH: '/usr/bin:/bin', [COOKIE]: `${join(scene.folder, 'here')}#nobody/main/0` };
+    const orphan = spawn('sleep', ['1000'], { env, detached: true, stdio: 'ignore' });
+    const ended = new Promise((resolve) => orphan.once('exit', resolve));
+    await scene.start();
+    await ended;
+  },
+  async 'a run that was written down and never began is begun once'(t) {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start();
+    const log = join(scene.folder, 'log');
+    const containers = [{ name: 'main', command: ['sh', '-c', `echo begun >>${log}; ${forever[2]}`] }];
+    const pod = await scene.create('once', { containers });
+    await scene.ready('once');
+    await first.stop();
+    // As after a crash between the record and the start.
+    const folder = join(scene.folder, 'here', 'pods', pod.metadata.uid, 'containers', 'main', '0');
+    for (const pid of scene.processes()) process.kill(pid, 'SIGKILL');
+    await eventually(() => scene.processes().length === 0, 'all ended');
+    for (const name of ['claim', 'main', 'exit', 'exit.new']) await rm(join(folder, name), { force: true });
+    await scene.start();
+    const ready = await scene.until(
+      'once',
+      ({ status }) => status?.containerStatuses?.[0]?.state?.running !== undefined && scene.processes().length > 0,
+      'it runs',
+    );
+    assert.equal(ready.status?.containerStatuses?.[0]?.restartCount, 0);
+  },
+  async 'a machine that is put away: all pods end in their time, and begin anew with the next node'(t) {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start();
+    await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'c' }, data: { a: '1' } });
+    const volumes = [{ name: 'v', configMap: { name: 'c' } }];
+    for (const name of ['a', 'b'])
+      await scene.create(name, { volumes, containers: [{ name: 'main', command: forever }] });
+    await Promise.all([scene.ready('a'), scene.ready('b')]);
+    await first.stop();
+    await first.node.endPods(new AbortController().signal);
+    await eventually(() => scene.processes().length === 0, 'no process is left');
+    await scene.start();
+    for (const name of ['a', 'b']) {
+      const isAgain = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount === 1;
+      const pod = await scene.until(name, (one) => isAgain(one) && isReady(one), `${name} runs again`);
+      assert.equal(pod.status?.phase, 'Running');
+    }
+  },
+  async 'a run whose folder somebody took away is ended before another one begins'(t) {
+    const scene = await NodeScene.open(t);
+    await scene.start();
+    const pod = await scene.create('robbed', { containers: [{ name: 'main', command: forever }] });
+    await scene.ready('robbed');
+    const before = scene.processes();
+    await rm(join(scene.folder, 'here', 'pods', pod.metadata.uid, 'containers', 'main', '0'), { recursive: true });
+    const value = { metadata: { labels: { look: 'now' } } };
+    await scene.client.resource(pods, 'default').patch('robbed', { type: 'merge', value });
+    const after = await scene.until(
+      'robbed',
+      ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1 && status.containerStatuses[0].ready,
+      'it runs again',
+    );
+    assert.equal(after.status?.containerStatuses?.[0]?.lastState?.terminated?.reason, 'ContainerStatusUnknown');
+    const left = scene.processes().filter((pid) => before.includes(pid));
+    assert.deepEqual(left, []);
+  },
+};
+
+/** Who runs, as the shim wrote it down, if both are there. */
+async function identityOf(scene: NodeScene, uid: string): Promise<string | undefined> {
+  const path = join(scene.folder, 'here', 'pods', uid, 'containers', 'main', '0', 'main');
+  const identity = parseIdentity(await readFile(path, 'utf8'), 0);
+  const isThere = [identity?.main, identity?.shim].every(
+    (id) => id && scene.host.processes.find(id.pid)?.startTime === id.startTime,
+  );
+  return isThere ? JSON.stringify(identity) : undefined;
+}
