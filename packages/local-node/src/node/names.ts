@@ -3,11 +3,14 @@ import { type KubeObject, resource } from '@reeve/kube';
 import type { DeepReadonly } from '@reeve/runtime';
 
 export interface ServiceEndpoints extends KubeObject {
-  readonly endpoints?: readonly {
-    readonly addresses: readonly string[];
-    readonly hostname?: string;
-    readonly conditions?: { readonly ready?: boolean };
-  }[];
+  /** Null where there are none: that is how the server writes an empty list of this kind. */
+  readonly endpoints?:
+    | readonly {
+        readonly addresses: readonly string[];
+        readonly hostname?: string;
+        readonly conditions?: { readonly ready?: boolean };
+      }[]
+    | null;
 }
 
 export const serviceEndpoints = resource<ServiceEndpoints>({
@@ -24,11 +27,11 @@ const DOMAIN = 'svc.cluster.local';
 /** Lines as a pod of this namespace should have them, always in the same order. */
 export function nameLines(slices: readonly DeepReadonly<ServiceEndpoints>[], namespace: string): readonly string[] {
   const lines = new Set<string>();
-  for (const { metadata, endpoints = [] } of slices) {
+  for (const { metadata, endpoints } of slices) {
     const service = metadata.labels?.[SERVICE_LABEL];
     const home = metadata.namespace;
     if (service === undefined || home === undefined) continue;
-    for (const { addresses, hostname, conditions } of endpoints) {
+    for (const { addresses, hostname, conditions } of endpoints ?? []) {
       if (conditions?.ready === false) continue;
       const own = hostname === undefined ? [] : formsOf(`${hostname}.${service}`, home, namespace);
       const all = [...own, ...formsOf(service, home, namespace)];

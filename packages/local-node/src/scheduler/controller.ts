@@ -8,7 +8,7 @@ import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/
 import { expecting } from '../controllers/owned/expected.ts';
 import { change } from '../controllers/owned/writes.ts';
 import { type Namespace, namespaces } from '../kinds/namespace.ts';
-import { type Pod, type PodCondition, pods } from '../kinds/pod.ts';
+import { type Pod, type PodCondition, type PodSpec, pods } from '../kinds/pod.ts';
 import {
   SELECTED_NODE,
   type StorageClass,
@@ -108,10 +108,26 @@ export class Scheduler extends Controller<Pod> {
     }
     return {
       nodes: [...this.#nodes.cache.values()] as Node[],
-      placed: ([...this.#pods.cache.values()] as Pod[]).filter(isPlaced),
+      placed: [...([...this.#pods.cache.values()] as Pod[]).filter(isPlaced), ...this.#promised(pod)],
       namespaces: new Map([...this.#namespaces.cache.values()].map(({ metadata }) => [metadata.name, metadata.labels])),
       claims,
     };
+  }
+
+  /**
+   * Pods that wait for a claim which was told a node will be on that node: who is placed meanwhile must see them there, or all of a
+   * StatefulSet's pods would be promised the same one.
+   */
+  #promised(but: Pod): readonly Pod[] {
+    const waiting = this.#pods.cache.byIndex(UNSCHEDULED, 'all') as readonly Pod[];
+    return waiting.flatMap((pod) => {
+      if (pod.metadata.uid === but.metadata.uid) return [];
+      const node = (pod.spec?.volumes ?? [])
+        .map(({ persistentVolumeClaim: from }) => from && `${pod.metadata.namespace}/${from.claimName}`)
+        .map((key) => key && this.#claims.cache.get(key)?.metadata.annotations?.[SELECTED_NODE])
+        .find((name) => name !== undefined);
+      return node === undefined ? [] : [{ ...pod, spec: { ...(pod.spec as PodSpec), nodeName: node } }];
+    });
   }
 
   /** As a binding does it: programs learn from their pod in which zone they are. */

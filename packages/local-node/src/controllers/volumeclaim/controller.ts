@@ -1,5 +1,5 @@
 /** Claims: given a class, bound to a volume, and a volume on a directory made for them where the class is ours. */
-import type { Stored } from '@reeve/kube';
+import { isKubeError, type Stored } from '@reeve/kube';
 import { asReeveError, type Verdict } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import {
@@ -100,6 +100,8 @@ export class VolumeClaimController extends Controller<VolumeClaim> {
       work.events.normal('ProvisioningSucceeded', `Successfully provisioned volume ${step.volume}`, 'Provision');
       await this.#bind(work, claim, live);
     } catch (error) {
+      // Somebody wrote at the same time: the next turn goes on.
+      if (isKubeError(error, 'KUBE_CONFLICT')) throw error;
       const note = `failed to provision volume with StorageClass "${step.storageClass.metadata.name}": ${asReeveError(error).message}`;
       work.events.warning('ProvisioningFailed', note, 'Provision');
       throw error;
