@@ -125,8 +125,24 @@ test('the same layout for both tools', async () => {
     ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
   ]);
   const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
-  assert.ok(script.includes(`mount --rbind '/s/it'\\''s' "$root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`mkdir -p "$root"'/srv' "$root"'/it'\\''s'\n`), script);
+  assert.ok(script.includes(`'/srv /r/srv none rbind 0 0' '/s/it'\\''s /r/it'\\''s none rbind 0 0' >`), script);
   assert.ok(script.includes(`seal "$root"'/it'\\''s'`), script);
   assert.ok(script.includes('--map-user=7 --map-group=8'), script);
   assert.equal(quoted("a'b"), `'a'\\''b'`);
+});
+
+test('mounts are made together, but for those within others', async () => {
+  const files = machine({ '/': ['srv'], '/srv': [] });
+  const layout = await layoutOf(files, [mount('/srv/a'), mount('/srv/a/b'), mount('/srv/with space')]);
+  const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: undefined });
+  const lines = script.split('\n').filter((line) => /tmpfs|mkdir|rbind|fstab/.test(line));
+  assert.deepEqual(lines.slice(1), [
+    `mount -t tmpfs -o mode=755 tmpfs "$root"'/srv'`,
+    `mkdir -p "$root"'/srv/a' "$root"'/srv/with space'`,
+    `printf '%s\\n' '/s/srv/a /r/srv/a none rbind 0 0' '/s/srv/with\\040space /r/srv/with\\040space none rbind 0 0' >"$root.mounts"`,
+    'mount --all --fstab "$root.mounts"',
+    `mkdir -p "$root"'/srv/a/b'`,
+    `mount --rbind '/s/srv/a/b' "$root"'/srv/a/b'`,
+  ]);
 });

@@ -36,7 +36,7 @@ export function setUpScript({ layout, root, workingDir, user }: Script): string 
     // A remount must keep the flags that somebody else has locked.
     'seal() { for more in "" ,nosuid,nodev ,nosuid,nodev,noexec; do mount -o "remount,bind,ro$more" "$1" 2>/dev/null && return; done; return 1; }',
     isRootOpened ? 'mount -t tmpfs -o mode=755 tmpfs "$root"' : 'mount --rbind / "$root"',
-    ...steps.flatMap(linesOf),
+    ...batchesOf(steps).flatMap((batch) => linesOf(batch, root)),
     'mount -t proc proc "$root/proc"',
     'cd "$root"',
     'pivot_root . .',
@@ -52,20 +52,54 @@ export function setUpScript({ layout, root, workingDir, user }: Script): string 
   ].join('\n');
 }
 
-function linesOf(step: Step): readonly string[] {
-  const path = `"$root"${quoted(step.path)}`;
-  switch (step.type) {
-    case 'tmpfs':
-      return [`mount -t tmpfs -o mode=755 tmpfs ${path}`];
-    case 'folder':
-      return [`mkdir -p ${path}`];
-    case 'file':
-      return [`mkdir -p "$root"${quoted(dirname(step.path))}`, `[ -e ${path} ] || : >${path}`];
-    case 'link':
-      return [`ln -s ${quoted(step.to)} ${path}`];
-    case 'bind':
-      return [`mount --rbind ${quoted(step.source)} ${path}`, ...(step.isReadOnly ? [`seal ${path}`] : [])];
+/**
+ * Steps that can be done together: each program that is started costs more than what it does. A step that needs a mount of its batch
+ * to be there begins another one.
+ */
+function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const batches: Step[][] = [];
+  for (const step of steps) {
+    const batch = batches.at(-1);
+    const isLater =
+      step.type === 'tmpfs' ||
+      batch?.some(({ type, path }) => type === 'tmpfs' || (type === 'bind' && step.path.startsWith(`${path}/`)));
+    if (batch === undefined || isLater) batches.push([step]);
+    else batch.push(step);
   }
+  return batches;
+}
+
+function linesOf(batch: readonly Step[], root: string): readonly string[] {
+  const at = (path: string): string => `"$root"${quoted(path)}`;
+  const of = <T extends Step['type']>(type: T) =>
+    batch.filter((step): step is Extract<Step, { type: T }> => step.type === type);
+  const [binds, files] = [of('bind'), of('file')];
+  const folders = [...of('folder').map(({ path }) => path), ...files.map(({ path }) => dirname(path))];
+  return [
+    ...of('tmpfs').map(({ path }) => `mount -t tmpfs -o mode=755 tmpfs ${at(path)}`),
+    ...(folders.length === 0 ? [] : [`mkdir -p ${[...new Set(folders)].map(at).join(' ')}`]),
+    ...files.map(({ path }) => `[ -e ${at(path)} ] || : >${at(path)}`),
+    ...of('link').map(({ path, to }) => `ln -s ${quoted(to)} ${at(path)}`),
+    ...mountLines(binds, root),
+    ...binds.filter(({ isReadOnly }) => isReadOnly).map(({ path }) => `seal ${at(path)}`),
+  ];
+}
+
+type Bind = Extract<Step, { type: 'bind' }>;
+
+/** Several by one program, which reads them from a table. */
+function mountLines(binds: readonly Bind[], root: string): readonly string[] {
+  const [only, ...more] = binds;
+  if (!only) return [];
+  if (more.length === 0) return [`mount --rbind ${quoted(only.source)} "$root"${quoted(only.path)}`];
+  const rows = binds.map(({ source, path }) => `${field(source)} ${field(`${root}${path}`)} none rbind 0 0`);
+  // It must be a file: a pipe is not read.
+  return [`printf '%s\\n' ${rows.map(quoted).join(' ')} >"$root.mounts"`, 'mount --all --fstab "$root.mounts"'];
+}
+
+/** In such a table blanks part fields. */
+function field(text: string): string {
+  return text.replaceAll(/[\\\s#]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, '0')}`);
 }
 
 export function unshareDriver({ files, user, processes }: Host): Driver {
