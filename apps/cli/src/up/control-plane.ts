@@ -100,7 +100,13 @@ export class ControlPlane implements AsyncDisposable {
     const folder = await openDataFolder(files, options.data);
     const nodes: LocalNode[] = [];
     const pods = podAccess((name) => nodes.find((node) => node.nodeName === name));
-    const { server, listener, token, certificates, downAsked } = await openServer(ports, folder, pods, options, closing);
+    const { server, listener, token, certificates, downAsked } = await openServer(
+      ports,
+      folder,
+      pods,
+      options,
+      closing,
+    );
     const transport = server.transport();
     const client = new KubeClient({ clock, random, transport });
     await makeDefaultClass(client);

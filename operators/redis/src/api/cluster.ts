@@ -34,14 +34,20 @@ const placement = object({
       description: 'What the nodes of one shard must not share, most important first. Default: zone, host.',
     }),
   ),
-  required: optional(bool({ description: 'A pod that cannot be spread waits. Default: it runs, and the check says so.' })),
+  required: optional(
+    bool({ description: 'A pod that cannot be spread waits. Default: it runs, and the check says so.' }),
+  ),
   nodeSelector: optional(map(text({ maxLength: 63 }), { maxProperties: 16 })),
   tolerations: optional(list(anything(), { maxItems: 16 })),
 });
 
 const user = object({
   name: text({ ...word, pattern: '^[A-Za-z0-9_.-]+$' }),
-  rules: text({ maxLength: 1_024, pattern: '^[^\\n\\r#>]*$', description: 'ACL rules without passwords: ~app:* +@all.' }),
+  rules: text({
+    maxLength: 1_024,
+    pattern: '^[^\\n\\r#>]*$',
+    description: 'ACL rules without passwords: ~app:* +@all.',
+  }),
   passwordSecret: object({ name: text(name), key: text(name) }),
 });
 
@@ -73,12 +79,17 @@ const spec = object(
     ),
     placement: optional(placement),
     auth: optional(
-      object({ users: optional(list(user, { maxItems: 32, key: 'name' })) }, { description: 'Beside `default` and `reeve`, which have generated passwords.' }),
+      object(
+        { users: optional(list(user, { maxItems: 32, key: 'name' })) },
+        { description: 'Beside `default` and `reeve`, which have generated passwords.' },
+      ),
     ),
     rebalance: optional(
       object({
         mode: optional(oneOf(['automatic', 'off'], { description: 'Default: automatic.' })),
-        threshold: optional(integer({ minimum: 1, maximum: 100, description: 'Percent from the fair share. Default: 5.' })),
+        threshold: optional(
+          integer({ minimum: 1, maximum: 100, description: 'Percent from the fair share. Default: 5.' }),
+        ),
       }),
     ),
     migration: optional(
@@ -91,7 +102,9 @@ const spec = object(
     creation: optional(oneOf(['automatic', 'manual'], { description: 'Default: automatic.' })),
     paused: optional(bool({ description: 'Nothing is begun, and what runs stops before its next command.' })),
     deletionPolicy: optional(
-      oneOf(['Retain', 'Delete'], { description: 'What becomes of the data when this resource is deleted. Default: Retain.' }),
+      oneOf(['Retain', 'Delete'], {
+        description: 'What becomes of the data when this resource is deleted. Default: Retain.',
+      }),
     ),
   },
   {
@@ -147,7 +160,9 @@ const status = object({
       description: 'The worst that is true; see docs/redis-cluster.md for when each begins and ends.',
     }),
   ),
-  configured: optional(bool({ description: 'The cluster was created. From then on nothing is ever created anew by itself.' })),
+  configured: optional(
+    bool({ description: 'The cluster was created. From then on nothing is ever created anew by itself.' }),
+  ),
   primaries: optional(integer()),
   replicas: optional(integer()),
   slots: optional(integer({ description: 'Served, of 16384.' })),

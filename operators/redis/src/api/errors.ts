@@ -357,7 +357,8 @@ export const redisErrors = {
     remedy: 'The message says which part. Nothing is done for the cluster until it is changed.',
   },
   OPERATION_UNKNOWN: {
-    meaning: 'The goal of an operation was written by a version of Reeve that knows an operation which this one does not.',
+    meaning:
+      'The goal of an operation was written by a version of Reeve that knows an operation which this one does not.',
     remedy: 'Run the version that began it, or delete what asks for it; what is half done shows in the check.',
   },
   FIX_NEW_DAMAGE: {

@@ -14,7 +14,9 @@ const spec = object(
     check: optional(object({ strayKeys: optional(bool({ description: 'Look at every key.' })) })),
     fix: optional(
       object({
-        takeover: optional(bool({ description: 'The majority is lost for good: replicas may take over without a vote.' })),
+        takeover: optional(
+          bool({ description: 'The majority is lost for good: replicas may take over without a vote.' }),
+        ),
         allowUnreachable: optional(bool({ description: 'Give up primaries that cannot be read, with their keys.' })),
       }),
     ),
@@ -53,9 +55,12 @@ const status = object({
   code: optional(text({ maxLength: 63 })),
   message: optional(text({ maxLength: 2_048 })),
   findings: optional(
-    list(object({ code: text({ maxLength: 63 }), severity: text({ maxLength: 16 }), message: text({ maxLength: 1_024 }) }), {
-      maxItems: 64,
-    }),
+    list(
+      object({ code: text({ maxLength: 63 }), severity: text({ maxLength: 16 }), message: text({ maxLength: 1_024 }) }),
+      {
+        maxItems: 64,
+      },
+    ),
   ),
 });
 

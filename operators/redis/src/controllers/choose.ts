@@ -62,7 +62,9 @@ export async function choose({ wishes, settling, approved, environment }: Choose
     if (!operation) continue;
     const proposal = await propose(operation, wish.request, environment);
     if ('refused' in proposal) {
-      refused.push(...proposal.refused.filter((one) => !refused.some((other) => canonicalJson(other) === canonicalJson(one))));
+      refused.push(
+        ...proposal.refused.filter((one) => !refused.some((other) => canonicalJson(other) === canonicalJson(one))),
+      );
       continue;
     }
     if (proposal.decided.nothingToDo) continue;

@@ -74,12 +74,14 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     parts.own(services, own, labelled);
     parts.own(configMaps, own, labelled);
     parts.own(secrets, own, labelled);
-    const clusterOf = ({ metadata }: DeepReadonly<Pod>) => `${metadata?.namespace ?? ''}/${metadata?.labels?.[CLUSTER_LABEL] ?? ''}`;
+    const clusterOf = ({ metadata }: DeepReadonly<Pod>) =>
+      `${metadata?.namespace ?? ''}/${metadata?.labels?.[CLUSTER_LABEL] ?? ''}`;
     this.#pods = parts.wake(pods, own, (pod) => [clusterOf(pod)], {
       ...labelled,
       indexes: { [BY_CLUSTER]: (pod) => [clusterOf(pod)] },
     });
-    const askedOf = ({ metadata, spec }: DeepReadonly<RedisTaskObject>) => `${metadata.namespace ?? ''}/${spec.cluster}`;
+    const askedOf = ({ metadata, spec }: DeepReadonly<RedisTaskObject>) =>
+      `${metadata.namespace ?? ''}/${spec.cluster}`;
     this.#tasks = parts.wake(redisTasks, own, (task) => [askedOf(task)], {
       indexes: { [BY_CLUSTER]: (task) => [askedOf(task)] },
     });

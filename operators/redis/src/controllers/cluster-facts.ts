@@ -42,7 +42,10 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
 }
 
 /** By the labels of the worker node: `zone` and `host`, or whatever label a person spreads by. */
-function annotationsOf(pod: DeepReadonly<Pod>, { spreadBy, workerNode }: Surroundings): Readonly<Record<string, string>> {
+function annotationsOf(
+  pod: DeepReadonly<Pod>,
+  { spreadBy, workerNode }: Surroundings,
+): Readonly<Record<string, string>> {
   const { nodeName } = pod.spec ?? {};
   const labels = nodeName === undefined ? undefined : workerNode(nodeName)?.metadata?.labels;
   const keys = [...new Set([...spreadBy, 'zone', 'host'])];

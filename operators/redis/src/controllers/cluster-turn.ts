@@ -10,9 +10,23 @@ import {
   wakeAt,
 } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
-import { APPROVE, type CurrentOperation, type PastOperation, type RedisClusterSpec, type RedisClusterStatus } from '../api/cluster.ts';
+import {
+  APPROVE,
+  type CurrentOperation,
+  type PastOperation,
+  type RedisClusterSpec,
+  type RedisClusterStatus,
+} from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
-import { type Pod, pods, type RedisClusterObject, type RedisTaskObject, secrets, statefulSets, type WorkerNode } from '../api/kinds.ts';
+import {
+  type Pod,
+  pods,
+  type RedisClusterObject,
+  type RedisTaskObject,
+  secrets,
+  statefulSets,
+  type WorkerNode,
+} from '../api/kinds.ts';
 import type { ClusterView } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { observeCluster } from '../observe/observe.ts';
@@ -164,7 +178,11 @@ export class ClusterTurn {
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
     if (task) await writeTask(work, task, endedStatus(task.status, end, work.now()));
     const message =
-      end.outcome === 'failed' ? `${end.code}: ${end.message}` : end.outcome === 'refused' ? textOf(end.refused) : undefined;
+      end.outcome === 'failed'
+        ? `${end.code}: ${end.message}`
+        : end.outcome === 'refused'
+          ? textOf(end.refused)
+          : undefined;
     if (end.outcome === 'done') work.events.normal('OperationDone', `${current.kind}: ${current.why}`, current.kind);
     else work.events.warning('OperationFailed', `${current.kind}: ${message ?? end.outcome}`, current.kind);
     this.#past(current, end.outcome, message);
@@ -184,7 +202,12 @@ export class ClusterTurn {
 
   #past({ goal: _goal, ...operation }: CurrentOperation, outcome: PastOperation['outcome'], message?: string): void {
     const endedAt = timestamp(this.#given.work.now());
-    const past = { ...operation, endedAt, outcome, ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }) };
+    const past = {
+      ...operation,
+      endedAt,
+      outcome,
+      ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }),
+    };
     this.#history = [past, ...this.#history].slice(0, HISTORY);
     this.#current = undefined;
   }
@@ -222,7 +245,8 @@ export class ClusterTurn {
       this.#take(wish, choice.begin.proposal.decided.goal, triggerOf(task), environment);
       await writeTask(work, task, startedStatus(now, this.#current?.id ?? ''));
     } else if (choice.refused.length > 0) await writeTask(work, task, refusedStatus(choice.refused, now));
-    else await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' });
+    else
+      await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' });
   }
 
   async #check(task: DeepReadonly<RedisTaskObject>, environment: Environment, now: number) {
@@ -268,7 +292,11 @@ export class ClusterTurn {
     const operation = this.#current?.kind;
     const generation = work.object.metadata.generation;
     const conditions = [
-      ...findingConditions(this.#before.conditions as RedisClusterStatus['conditions'], findings, { ...topology, configured, isWhole }),
+      ...findingConditions(this.#before.conditions as RedisClusterStatus['conditions'], findings, {
+        ...topology,
+        configured,
+        isWhole,
+      }),
       {
         type: 'Valid',
         status: this.#problems.length > 0 ? ('False' as const) : ('True' as const),
@@ -290,7 +318,9 @@ export class ClusterTurn {
       configured,
       ...topology,
       conditions: setConditions(this.#before.conditions as RedisClusterStatus['conditions'], conditions, work.now()),
-      waitingFor: this.#waiting.slice(0, 16).map((one) => ({ ...one, message: one.message.slice(0, MOST_TEXT), subjects: one.subjects.slice(0, 16) })),
+      waitingFor: this.#waiting
+        .slice(0, 16)
+        .map((one) => ({ ...one, message: one.message.slice(0, MOST_TEXT), subjects: one.subjects.slice(0, 16) })),
       ...(progress !== undefined && { progress: progress.slice(0, 512) }),
       ...(this.#proposed && {
         proposal: {
@@ -307,7 +337,9 @@ export class ClusterTurn {
   /** An event for each kind of finding when it comes; its condition stays. */
   #tell(findings: readonly Finding[]): void {
     const { events } = this.#given.work;
-    const before = new Set((this.#before.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type));
+    const before = new Set(
+      (this.#before.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type),
+    );
     for (const finding of findings) {
       if (finding.severity === 'info' || before.has(conditionType(finding.code))) continue;
       events.warning(conditionType(finding.code), finding.message.slice(0, 1_000), 'Check');
@@ -322,5 +354,8 @@ export class ClusterTurn {
 }
 
 function textOf(refused: readonly Refusal[]): string {
-  return refused.map(({ code, message }) => `${code}: ${message}`).join('; ').slice(0, MOST_TEXT);
+  return refused
+    .map(({ code, message }) => `${code}: ${message}`)
+    .join('; ')
+    .slice(0, MOST_TEXT);
 }

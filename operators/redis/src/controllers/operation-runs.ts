@@ -45,7 +45,11 @@ export class OperationRuns implements AsyncDisposable {
   }
 
   /** Begins, or goes on with, an operation whose goal is written down. Wakes the key when it has ended. */
-  start(key: string, operation: { readonly id: string; readonly kind: string; readonly goal: unknown }, given: Omit<Environment, 'signal' | 'report'>): void {
+  start(
+    key: string,
+    operation: { readonly id: string; readonly kind: string; readonly goal: unknown },
+    given: Omit<Environment, 'signal' | 'report'>,
+  ): void {
     if (this.#running.has(key)) return;
     const stop = new AbortController();
     const running: Running = { id: operation.id, stop, waitingFor: [], progress: undefined, ended: Promise.resolve() };
@@ -80,7 +84,10 @@ export class OperationRuns implements AsyncDisposable {
   }
 
   /** Undefined: it was stopped, and is to be gone on with. */
-  async #run(operation: { readonly kind: string; readonly goal: unknown }, environment: Environment): Promise<RunEnd | undefined> {
+  async #run(
+    operation: { readonly kind: string; readonly goal: unknown },
+    environment: Environment,
+  ): Promise<RunEnd | undefined> {
     const known = operationOfKind(operation.kind);
     if (!known) {
       const message = `operation ${operation.kind} is not known here: another version of Reeve began it`;

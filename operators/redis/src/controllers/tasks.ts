@@ -27,7 +27,11 @@ export function triggerOf(task: Task): CurrentOperation['trigger'] {
 
 export async function writeTask(work: Work, task: Task, status: RedisTaskStatus): Promise<void> {
   const { name, namespace, resourceVersion } = task.metadata;
-  const metadata = { name, ...(namespace !== undefined && { namespace }), ...(resourceVersion !== undefined && { resourceVersion }) };
+  const metadata = {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(resourceVersion !== undefined && { resourceVersion }),
+  };
   await work.api.resource(redisTasks, namespace).apply({ metadata, status } as never, {
     subresource: 'status',
     fieldManager: 'redis',
@@ -47,9 +51,17 @@ export function endedStatus(before: RedisTaskStatus | undefined, end: RunEnd, no
   return { ...rest, phase: 'Failed', code: end.code, message: end.message.slice(0, MOST_TEXT) };
 }
 
-export function refusedStatus(refused: readonly { readonly code: string; readonly message: string }[], now: number): RedisTaskStatus {
+export function refusedStatus(
+  refused: readonly { readonly code: string; readonly message: string }[],
+  now: number,
+): RedisTaskStatus {
   const message = refused.map((one) => one.message).join('; ');
-  return { phase: 'Failed', endedAt: timestamp(now), code: refused[0]?.code ?? 'REFUSED', message: message.slice(0, MOST_TEXT) };
+  return {
+    phase: 'Failed',
+    endedAt: timestamp(now),
+    code: refused[0]?.code ?? 'REFUSED',
+    message: message.slice(0, MOST_TEXT),
+  };
 }
 
 export function checkedStatus(findings: readonly Finding[], isClean: boolean, now: number): RedisTaskStatus {
@@ -58,6 +70,8 @@ export function checkedStatus(findings: readonly Finding[], isClean: boolean, no
     startedAt: timestamp(now),
     endedAt: timestamp(now),
     message: isClean ? 'the check is clean' : `${findings.length} findings`,
-    findings: findings.slice(0, MOST_FINDINGS).map(({ code, severity, message }) => ({ code, severity, message: message.slice(0, MOST_TEXT) })),
+    findings: findings
+      .slice(0, MOST_FINDINGS)
+      .map(({ code, severity, message }) => ({ code, severity, message: message.slice(0, MOST_TEXT) })),
   };
 }

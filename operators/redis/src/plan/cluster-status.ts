@@ -37,7 +37,9 @@ export function topologyOf(members: readonly PodMember[], view: ClusterView): To
         ...(slots !== undefined && { slots }),
       };
     });
-  const versions = new Set(reported(view).map(({ report }) => `${report.value.server.product} ${report.value.server.version}`));
+  const versions = new Set(
+    reported(view).map(({ report }) => `${report.value.server.product} ${report.value.server.version}`),
+  );
   return {
     primaries: all.filter(({ role }) => role === 'primary').length,
     replicas: all.filter(({ role }) => role === 'replica').length,
@@ -101,7 +103,10 @@ export function findingConditions(
     return { type: conditionType(code), status: 'True', reason, message: message.slice(0, MOST_TEXT) };
   });
   const cleared = (before ?? [])
-    .filter(({ type, reason }) => (reason === 'Broken' || reason === 'Degraded') && !types.includes(type) && !GENERAL.includes(type))
+    .filter(
+      ({ type, reason }) =>
+        (reason === 'Broken' || reason === 'Degraded') && !types.includes(type) && !GENERAL.includes(type),
+    )
     .map(({ type }): NewCondition => ({ type, status: 'False', reason: 'Clear', message: 'not found any more' }));
   const isAvailable = facts.configured && facts.slots === SLOT_COUNT && broken.length === 0;
   const isReady = isAvailable && facts.isWhole && serious.length === 0;

@@ -133,7 +133,11 @@ function spreads({ desired, findings }: NextFacts): readonly OperationWish[] {
 }
 
 /** Pods of an old kind, one after the other: replicas; of a primary first its place goes to a new replica of its. */
-function upgrades({ desired, members: pods, findings }: NextFacts, cluster: ClusterView, housed: readonly Housed[]): readonly Wish[] {
+function upgrades(
+  { desired, members: pods, findings }: NextFacts,
+  cluster: ClusterView,
+  housed: readonly Housed[],
+): readonly Wish[] {
   const old = housed.filter(isOld);
   // One at a time, and the next one when everything is well again.
   const isWell = isClean(findings.filter(({ code }) => code !== 'PLACEMENT'));

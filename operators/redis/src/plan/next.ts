@@ -162,7 +162,9 @@ function lost({ desired }: NextFacts, cluster: ClusterView, silentPods: number):
   if (silentPods > 0) return [];
   return members(cluster)
     .filter((node) => !isReported(node) && isFailed(node))
-    .map((node) => forget(desired, node, `${nodeName(cluster, node.id)} is dead, and no pod is left in which it could come back`));
+    .map((node) =>
+      forget(desired, node, `${nodeName(cluster, node.id)} is dead, and no pod is left in which it could come back`),
+    );
 }
 
 function forget(desired: Desired, node: NodeView, why: string): OperationWish {

@@ -14,14 +14,21 @@ export interface TaskFacts {
 }
 
 /** Undefined: the task asks for no operation (a check). */
-export function taskWish(task: RedisTask, facts: TaskFacts): OperationWish | { readonly refused: readonly Refusal[] } | undefined {
+export function taskWish(
+  task: RedisTask,
+  facts: TaskFacts,
+): OperationWish | { readonly refused: readonly Refusal[] } | undefined {
   const { spec, metadata } = task;
   const { desired } = facts;
   const unknown: Refusal[] = [];
   const idOf = (name: string): NodeId => {
     const id = facts.members.find((pod) => pod.name === name)?.node?.id ?? (NODE_ID.test(name) ? name : undefined);
     if (id === undefined) {
-      unknown.push({ code: 'UNKNOWN_NODE', message: `no server answers in ${name}, and it is no id of a node`, subjects: [name] });
+      unknown.push({
+        code: 'UNKNOWN_NODE',
+        message: `no server answers in ${name}, and it is no id of a node`,
+        subjects: [name],
+      });
     }
     return id ?? name;
   };
@@ -45,5 +52,12 @@ export function taskWish(task: RedisTask, facts: TaskFacts): OperationWish | { r
     request = { id: idOf(spec.failover.to), mode: spec.failover.force ? 'force' : 'graceful' };
   } else return undefined;
   if (unknown.length > 0) return { refused: unknown };
-  return { what: 'operation', kind, request, why: `task ${metadata.name} asks for it`, settleMs: 0, needsApproval: false };
+  return {
+    what: 'operation',
+    kind,
+    request,
+    why: `task ${metadata.name} asks for it`,
+    settleMs: 0,
+    needsApproval: false,
+  };
 }

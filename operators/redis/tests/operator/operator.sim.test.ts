@@ -4,9 +4,10 @@ import { slotOfKey } from '@reeve/simulation/redis';
 import { parseSlots, SLOT_COUNT, countSlots } from '../../src/api/slots.ts';
 import { OperatorWorld } from './world.ts';
 
-
-const isRunning = (world: OperatorWorld, name = 'c') => () =>
-  world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
+const isRunning =
+  (world: OperatorWorld, name = 'c') =>
+  () =>
+    world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
 
 /** Keys in many slots, and the time that replicas need to have them. */
 async function write(world: OperatorWorld, count: number): Promise<readonly string[]> {
@@ -40,12 +41,19 @@ test('a declared cluster is created: every slot served, shards over zones, passw
   assert.equal(status.slots, SLOT_COUNT);
   assert.equal(status.configured, true);
   assert.deepEqual(status.waitingFor, []);
-  const slots = (status.members ?? []).reduce((sum, { slots: text }) => sum + countSlots(parseSlots(text ?? '') ?? []), 0);
+  const slots = (status.members ?? []).reduce(
+    (sum, { slots: text }) => sum + countSlots(parseSlots(text ?? '') ?? []),
+    0,
+  );
   assert.equal(slots, SLOT_COUNT);
   const zone = (pod: string) => Number(pod.split('-').at(-1)) % 3;
-  for (const { pod, of } of status.members ?? []) if (of !== undefined) assert.notEqual(zone(pod), zone(of), `${pod} of ${of}`);
+  for (const { pod, of } of status.members ?? [])
+    if (of !== undefined) assert.notEqual(zone(pod), zone(of), `${pod} of ${of}`);
   assert.ok(world.secret('c-auth')?.password);
-  assert.deepEqual(status.operations?.map(({ kind, outcome }) => [kind, outcome]), [['create', 'done']]);
+  assert.deepEqual(
+    status.operations?.map(({ kind, outcome }) => [kind, outcome]),
+    [['create', 'done']],
+  );
   assert.ok((await world.reasons()).includes('OperationBegun'));
 });
 
@@ -75,7 +83,10 @@ test('with volumes all pods may be lost at once, and come back elsewhere', async
   for (const [pod] of before ?? []) await world.deletePod(pod ?? '');
   await world.until('it is not well', () => world.status('c').phase !== 'Running');
   await world.until('the cluster runs again', isRunning(world));
-  assert.deepEqual(world.status('c').members?.map(({ pod, id }) => [pod, id]), before);
+  assert.deepEqual(
+    world.status('c').members?.map(({ pod, id }) => [pod, id]),
+    before,
+  );
   assertHeld(world, keys);
 });
 
@@ -85,8 +96,12 @@ test('it grows and shrinks, keys and all', async (t) => {
   await world.until('the cluster runs', isRunning(world));
   const keys = await write(world, 200);
   await world.patch('c', { spec: { primaries: 5 } });
-  const shares = () => world.status('c').members?.flatMap(({ slots }) => (slots === undefined ? [] : [countSlots(parseSlots(slots) ?? [])])) ?? [];
-  const isEven = () => shares().length === 5 && shares().every((share) => Math.abs(share - SLOT_COUNT / 5) <= (SLOT_COUNT / 5) * 0.05);
+  const shares = () =>
+    world
+      .status('c')
+      .members?.flatMap(({ slots }) => (slots === undefined ? [] : [countSlots(parseSlots(slots) ?? [])])) ?? [];
+  const isEven = () =>
+    shares().length === 5 && shares().every((share) => Math.abs(share - SLOT_COUNT / 5) <= (SLOT_COUNT / 5) * 0.05);
   await world.until('it has grown', () => isRunning(world)() && isEven() && world.status('c').replicas === 5, 900_000);
   assert.equal(world.status('c').replicas, 5);
   assertHeld(world, keys);
@@ -103,7 +118,13 @@ test('what was a cluster is not created anew by itself when all of it is gone', 
   await world.until('the cluster runs', isRunning(world));
   for (const { pod } of world.status('c').members ?? []) await world.deletePod(pod);
   await world.until('it asks a person', () => world.status('c').proposal !== undefined);
-  assert.match(world.status('c').waitingFor?.map(({ message }) => message).join() ?? '', /approve/);
+  assert.match(
+    world
+      .status('c')
+      .waitingFor?.map(({ message }) => message)
+      .join() ?? '',
+    /approve/,
+  );
   const digest = world.status('c').proposal?.digest ?? '';
   await world.patch('c', { metadata: { annotations: { 'redis.reeve.dev/approve': digest } } });
   await world.until('the approved plan is carried out', isRunning(world));
@@ -115,9 +136,15 @@ test('creation by hand waits for its approval; paused, nothing is begun', async 
   await world.create('c', { creation: 'manual' });
   await world.until('it proposes', () => world.status('c').proposal?.kind === 'create');
   assert.ok((world.status('c').proposal?.steps.length ?? 0) > 0);
-  await world.patch('c', { spec: { paused: true }, metadata: { annotations: { 'redis.reeve.dev/approve': world.status('c').proposal?.digest ?? '' } } });
+  await world.patch('c', {
+    spec: { paused: true },
+    metadata: { annotations: { 'redis.reeve.dev/approve': world.status('c').proposal?.digest ?? '' } },
+  });
   await world.until('it is paused', () => world.status('c').phase === 'Paused');
-  assert.ok(world.servers.every((server) => server.peers.size === 1), 'nobody was introduced to anybody');
+  assert.ok(
+    world.servers.every((server) => server.peers.size === 1),
+    'nobody was introduced to anybody',
+  );
   await world.patch('c', { spec: { paused: false } });
   await world.until('it runs', isRunning(world));
 });
@@ -130,7 +157,11 @@ test('a new template reaches every pod, one after the other, and no primary is r
   const uids = () => new Set(world.servers.map(({ runId }) => runId));
   const before = uids();
   await world.patch('c', { spec: { config: { 'maxmemory-policy': 'allkeys-lru' } } });
-  await world.until('every server was started anew', () => isRunning(world)() && [...uids()].every((id) => !before.has(id)), 900_000);
+  await world.until(
+    'every server was started anew',
+    () => isRunning(world)() && [...uids()].every((id) => !before.has(id)),
+    900_000,
+  );
   const kinds = world.status('c').operations?.map(({ kind }) => kind) ?? [];
   assert.ok(kinds.filter((kind) => kind === 'failover').length >= 3, kinds.join());
   assertHeld(world, keys);
@@ -144,7 +175,10 @@ test('a task is carried out once, deleted it is cancelled, and a bad one says wh
   await world.task('move', { cluster: 'c', reshard: { slots: 300, to } });
   await world.until('the task is done', () => world.taskStatus('move')?.phase === 'Succeeded');
   const slots = world.status('c').members?.find(({ pod }) => pod === to)?.slots ?? '';
-  await world.until('the status says so', () => countSlots(parseSlots(world.status('c').members?.find(({ pod }) => pod === to)?.slots ?? '') ?? []) > 5_700);
+  await world.until(
+    'the status says so',
+    () => countSlots(parseSlots(world.status('c').members?.find(({ pod }) => pod === to)?.slots ?? '') ?? []) > 5_700,
+  );
   assert.ok(slots.length > 0);
   await world.task('nowhere', { cluster: 'c', failover: { to: 'c-77' } });
   await world.until('it fails', () => world.taskStatus('nowhere')?.phase === 'Failed');

@@ -29,7 +29,13 @@ import { modelPort } from '../model-port.ts';
 
 const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
-const events = resource<KubeObject>({ group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event', namespaced: true });
+const events = resource<KubeObject>({
+  group: 'events.k8s.io',
+  version: 'v1',
+  plural: 'events',
+  kind: 'Event',
+  namespaced: true,
+});
 
 const snapshot = snapshotOf({
   namespaces: [NAMESPACE],
@@ -194,7 +200,9 @@ export class OperatorWorld {
       await this.clock.advance(250);
       this.model.sync();
     }
-    const seen = this.#api.list<RedisCluster>('redisclusters.redis.reeve.dev').map(({ status }) => ({ ...status, members: undefined, operations: status?.operations?.slice(0, 3) }));
+    const seen = this.#api
+      .list<RedisCluster>('redisclusters.redis.reeve.dev')
+      .map(({ status }) => ({ ...status, members: undefined, operations: status?.operations?.slice(0, 3) }));
     assert.fail(`not reached: ${what}\n${JSON.stringify(seen, undefined, 1)}\n${this.lines.slice(-20).join('\n')}`);
   }
 
@@ -223,13 +231,18 @@ export class OperatorWorld {
     const { name = '', uid = '', generation = 0 } = set.metadata ?? {};
     const api = this.#api.client.resource(pods, NAMESPACE);
     const revision = `${name}-${digest(set.spec?.template).slice(3)}`;
-    const own = this.#api.list<Pod>('pods').filter(({ metadata }) => metadata?.ownerReferences?.some((owner) => owner.uid === uid));
+    const own = this.#api
+      .list<Pod>('pods')
+      .filter(({ metadata }) => metadata?.ownerReferences?.some((owner) => owner.uid === uid));
     const wanted = set.spec?.replicas ?? 1;
     for (let ordinal = 0; ordinal < wanted; ordinal++) {
       if (own.some(({ metadata }) => metadata?.name === `${name}-${ordinal}`)) continue;
       const labels = { ...set.spec?.selector.matchLabels, 'controller-revision-hash': revision };
       const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
-      const spec = { containers: [{ name: 'server', image: 'valkey' }], nodeName: `node-${ZONES[ordinal % ZONES.length]}` };
+      const spec = {
+        containers: [{ name: 'server', image: 'valkey' }],
+        nodeName: `node-${ZONES[ordinal % ZONES.length]}`,
+      };
       await api.create({ metadata: { name: `${name}-${ordinal}`, labels, ownerReferences: [owner] }, spec } as never);
     }
     for (const { metadata } of own) {

@@ -44,6 +44,13 @@ test('what is on PATH comes first, if it is of the wanted version; it is asked o
   found(await catalog.resolve('server:3', signal));
 });
 
+test('a folder of PATH that may not be looked into is no reason not to look into others', async () => {
+  const machine = new ToolMachine();
+  machine.install('server', () => ({ stdout: 'server 2.0.7\n' }));
+  machine.closed.add('/usr/local/bin');
+  found(await machine.catalog().resolve('server', signal));
+});
+
 test('another program of that name is not taken for it', async () => {
   const machine = new ToolMachine();
   machine.install('server', () => ({ stdout: 'somebody else’s server 2.0.7\n' }));

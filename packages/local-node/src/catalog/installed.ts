@@ -1,7 +1,7 @@
 /** Programs on PATH, and which version they say they are. What was asked once is remembered until the file changes. */
-import { join } from 'node:path';
 import { type Clock, deadline } from '@reeve/runtime';
 import type { Host } from '../host/host.ts';
+import { programsNamed } from '../host/programs.ts';
 import type { Asked } from './entry.ts';
 
 export interface Installed {
@@ -32,25 +32,16 @@ export class InstalledPrograms {
 
   /** Where it is, by its name alone. */
   async find(program: string): Promise<string | undefined> {
-    const [first] = await this.#placesOf(program);
+    const [first] = await programsNamed(this.#host, program);
     return first;
   }
 
   /** All of that name, in the order of PATH. */
   async ask(asked: Asked, signal: AbortSignal): Promise<readonly Installed[]> {
     const found: Installed[] = [];
-    for (const path of await this.#placesOf(asked.program)) found.push(await this.#versionOf(path, asked, signal));
+    for (const path of await programsNamed(this.#host, asked.program))
+      found.push(await this.#versionOf(path, asked, signal));
     return found;
-  }
-
-  async #placesOf(program: string): Promise<readonly string[]> {
-    const places: string[] = [];
-    for (const folder of this.#host.path.split(':')) {
-      if (!folder.startsWith('/')) continue; // of whatever folder we were started in
-      const path = join(folder, program);
-      if ((await this.#host.files.kindOf(path)) === 'file' && !places.includes(path)) places.push(path);
-    }
-    return places;
   }
 
   async #versionOf(path: string, { args, version }: Asked, signal: AbortSignal): Promise<Installed> {

@@ -20,13 +20,24 @@ export class ToolMachine {
   readonly machine = new MemoryMachine(() => this.clock.now());
   /** By the last part of their paths. A tool that is not here ends well and does nothing. */
   readonly tools = new Map<string, Tool>();
+  /** Folders that nobody may look into. */
+  readonly closed = new Set<string>();
   /** Command lines, without folders. */
   readonly ran: string[] = [];
   #ids = 0;
 
   get host(): Host {
     const { host } = this.machine;
-    return { ...host, path: '/usr/bin:/bin', processes: { ...host.processes, run: (request) => this.#run(request) } };
+    const kindOf = async (path: string) => {
+      if ([...this.closed].some((folder) => path.startsWith(`${folder}/`))) throw new Error(`EACCES: ${path}`);
+      return host.files.kindOf(path);
+    };
+    return {
+      ...host,
+      path: '/usr/local/bin:/usr/bin:bin:/bin',
+      files: { ...host.files, kindOf },
+      processes: { ...host.processes, run: (request) => this.#run(request) },
+    };
   }
 
   /** Puts a program on PATH. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { type Clock, deadline, ReeveError } from '@reeve/runtime';
 import type { Host } from '../host/host.ts';
+import { programsNamed } from '../host/programs.ts';
 import { bwrapDriver } from './bwrap.ts';
 import type { Driver, DriverName } from './driver.ts';
 import { plainDriver } from './plain.ts';
@@ -34,7 +35,7 @@ export async function detectDrivers(
   first?: DriverName,
 ): Promise<Detected> {
   const { host } = ports;
-  const bwrap = await findProgram(host, 'bwrap');
+  const [bwrap] = await programsNamed(host, 'bwrap');
   const candidates = [...(bwrap === undefined ? [] : [bwrapDriver(host, bwrap)]), unshareDriver(host)];
   const notes = await Promise.all(
     candidates.map((driver) => tryOut(ports, driver, join(folder, `try-${driver.name}`))),
@@ -52,14 +53,6 @@ export async function detectDrivers(
   }
   const drivers = chosen ? [chosen, ...working.filter((one) => one !== chosen)] : working;
   return { drivers: drivers as unknown as [Driver, ...Driver[]], reports, remedy: REMEDY };
-}
-
-async function findProgram({ files, path }: Host, name: string): Promise<string | undefined> {
-  for (const folder of path.split(':')) {
-    const candidate = join(folder, name);
-    if ((await files.kindOf(candidate)) === 'file') return candidate;
-  }
-  return undefined;
 }
 
 /** A folder mounted where the machine has none must be readable there. Undefined: it was. */
