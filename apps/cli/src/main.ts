@@ -12,6 +12,8 @@ import { version } from './version.ts';
 
 export { cliErrors };
 
+/** As shells tell of a program that wrote to nobody. */
+const BROKEN_PIPE = 128 + 13;
 /** Programs in between (npm, a shell) pass on a Ctrl-C that the terminal has sent us already: that is one, not two. */
 const SAME_KEY_MS = 300;
 
@@ -116,5 +118,10 @@ function helpFor(argv: readonly string[]): string {
 
 /** For bin/reeve.js: this process's arguments, its terminal, its exit code. */
 export async function runCli(): Promise<void> {
+  // Whoever read us has seen enough: `reeve logs web-0 | head`.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
+    throw error;
+  });
   process.exitCode = await main(process.argv.slice(2), systemIo);
 }

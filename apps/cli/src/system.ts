@@ -1,11 +1,10 @@
 /** The command line's outside world for real: the terminal, signals, name resolution, servers. */
-import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { connectRedis } from '@reeve/redis';
-import { giveWay, systemPorts } from '@reeve/runtime';
+import { giveWay, systemPorts, systemSecret } from '@reeve/runtime';
 import type { Io } from './io.ts';
 
 const DEFAULT_COLUMNS = 80;
@@ -77,7 +76,7 @@ export const systemIo: Io = {
   },
   ports: systemPorts,
   connect: (options) => connectRedis(options, systemPorts),
-  newPassword: () => randomBytes(24).toString('base64url'),
+  newPassword: systemSecret,
   async connectApi(options) {
     // Whoever works on Redis alone does without it.
     const { connect, systemKubePorts } = await import('@reeve/kube');

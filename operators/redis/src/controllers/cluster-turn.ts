@@ -226,7 +226,7 @@ export class ClusterTurn {
     this.#wakeAt = choice.wakeAt;
     if (choice.restart) await this.#restart(choice.restart.pod, choice.restart.why);
     else if (choice.begin) {
-      const { name, uid = '' } = work.object.metadata;
+      const { name, uid } = work.object.metadata;
       const trigger = { kind: 'RedisCluster', name, uid };
       this.#take(choice.begin.wish, choice.begin.proposal.decided.goal, trigger, environment);
     } else if (choice.wakeAt === undefined) await this.#nextTask(seen, environment);

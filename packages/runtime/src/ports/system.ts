@@ -30,6 +30,11 @@ export const systemRandom: Random = { next: () => Math.random() };
 
 export const systemIds: Ids = { next: (prefix) => `${prefix}-${randomBytes(6).toString('hex')}` };
 
+/** A word that nobody can guess: passwords, tokens. */
+export function systemSecret(): string {
+  return randomBytes(24).toString('base64url');
+}
+
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(dirname(path), 'r');
   try {
