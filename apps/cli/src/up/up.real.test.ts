@@ -1,13 +1,14 @@
 /** The control plane as a user has it: a process, a kubeconfig, pods that are processes and outlive it. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { type AnyObject, connect, type Connection, resource, systemKubePorts } from '@reeve/kube';
+import { test } from 'node:test';
+import { type AnyObject, resource } from '@reeve/kube';
 import { type Pod, pods } from '@reeve/local-node';
-import { REEVE, temporaryFolder, until } from '@reeve/rig';
+import { REEVE, until } from '@reeve/rig';
+import { Machine, PATIENCE, tryToKill } from './plane-testing.ts';
 
 const statefulSets = resource({
   group: 'apps',
@@ -17,94 +18,6 @@ const statefulSets = resource({
   namespaced: true,
 });
 const nodes = resource({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
-const PATIENCE = { timeoutMs: 60_000 };
-
-class Machine {
-  readonly data = join(temporaryFolder('reeve-up'), 'data');
-  #plane: ChildProcess | undefined;
-  #connection: Connection | undefined;
-
-  static start(t: TestContext): Machine {
-    const machine = new Machine();
-    t.after(() => machine.end());
-    return machine;
-  }
-
-  async up(...args: readonly string[]): Promise<string> {
-    const plane = spawn(process.execPath, [REEVE, 'up', '--data', this.data, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#plane = plane;
-    let said = '';
-    for (const stream of [plane.stdout, plane.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text));
-    await until(
-      'the control plane says how to go on',
-      () => {
-        assert.equal(plane.exitCode, null, said);
-        return Promise.resolve(said.includes('Ctrl-C'));
-      },
-      PATIENCE,
-    );
-    return said;
-  }
-
-  async down(signal: NodeJS.Signals): Promise<number | null> {
-    this.#connection?.close();
-    this.#connection = undefined;
-    if (!this.#plane) return null;
-    const ended = once(this.#plane, 'exit');
-    this.#plane.kill(signal);
-    const [code] = (await ended) as [number | null];
-    this.#plane = undefined;
-    return code;
-  }
-
-  async client() {
-    this.#connection ??= await connect(systemKubePorts(), { file: join(this.data, 'kubeconfig') });
-    return this.#connection.client;
-  }
-
-  /** Processes that belong to pods of this folder. */
-  processes(): readonly number[] {
-    return readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => pid > 0 && readOr(`/proc/${pid}/environ`).includes(`=${this.data}`));
-  }
-
-  /** Without those that come and go by themselves. */
-  lasting(): readonly number[] {
-    return this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
-  }
-
-  async end(): Promise<void> {
-    await this.down('SIGKILL');
-    await until(
-      'no process is left',
-      () => {
-        for (const pid of this.processes()) tryToKill(pid);
-        return Promise.resolve(this.processes().length === 0);
-      },
-      PATIENCE,
-    );
-  }
-}
-
-function readOr(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return ''; // it has just ended
-  }
-}
-
-function tryToKill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // it has just ended
-  }
-}
-
 const SCRIPT = 'trap "exit 0" TERM; echo $HOSTNAME >>"$DATA/starts"; while :; do sleep 0.05; done';
 
 const web: AnyObject & { readonly metadata: { readonly name: string } } = {

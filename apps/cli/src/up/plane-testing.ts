@@ -1,0 +1,97 @@
+/** A control plane as a user has it, for tests: a process, a kubeconfig, pods that are processes and outlive it. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { connect, type Connection, systemKubePorts } from '@reeve/kube';
+import { REEVE, temporaryFolder, until } from '@reeve/rig';
+
+export const PATIENCE = { timeoutMs: 60_000 };
+
+export class Machine {
+  readonly data = join(temporaryFolder('reeve-up'), 'data');
+  #plane: ChildProcess | undefined;
+  #connection: Connection | undefined;
+
+  static start(t: TestContext): Machine {
+    const machine = new Machine();
+    t.after(() => machine.end());
+    return machine;
+  }
+
+  async up(...args: readonly string[]): Promise<string> {
+    const plane = spawn(process.execPath, [REEVE, 'up', '--data', this.data, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#plane = plane;
+    let said = '';
+    for (const stream of [plane.stdout, plane.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text));
+    await until(
+      'the control plane says how to go on',
+      () => {
+        assert.equal(plane.exitCode, null, said);
+        return Promise.resolve(said.includes('Ctrl-C'));
+      },
+      PATIENCE,
+    );
+    return said;
+  }
+
+  async down(signal: NodeJS.Signals): Promise<number | null> {
+    this.#connection?.close();
+    this.#connection = undefined;
+    if (!this.#plane) return null;
+    const ended = once(this.#plane, 'exit');
+    this.#plane.kill(signal);
+    const [code] = (await ended) as [number | null];
+    this.#plane = undefined;
+    return code;
+  }
+
+  async client() {
+    this.#connection ??= await connect(systemKubePorts(), { file: join(this.data, 'kubeconfig') });
+    return this.#connection.client;
+  }
+
+  /** Processes that belong to pods of this folder. */
+  processes(): readonly number[] {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && readOr(`/proc/${pid}/environ`).includes(`=${this.data}`));
+  }
+
+  /** Without those that come and go by themselves. */
+  lasting(): readonly number[] {
+    return this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
+  }
+
+  async end(): Promise<void> {
+    await this.down('SIGKILL');
+    await until(
+      'no process is left',
+      () => {
+        for (const pid of this.processes()) tryToKill(pid);
+        return Promise.resolve(this.processes().length === 0);
+      },
+      PATIENCE,
+    );
+  }
+}
+
+export function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // it has just ended
+  }
+}
+
+export function tryToKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has just ended
+  }
+}
