@@ -8,10 +8,10 @@ import type { Io } from './io.ts';
 import { reportError } from './output/report.ts';
 import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
+import { version } from './version.ts';
 
 export { cliErrors };
 
-const version = '0.1.0';
 /** As shells tell of a program that wrote to nobody. */
 const BROKEN_PIPE = 128 + 13;
 /** Programs in between (npm, a shell) pass on a Ctrl-C that the terminal has sent us already: that is one, not two. */
