@@ -71,9 +71,15 @@ class Machine {
       .filter((pid) => pid > 0 && readOr(`/proc/${pid}/environ`).includes(`=${this.data}`));
   }
 
-  /** Without those that come and go by themselves. */
-  lasting(): readonly number[] {
-    return this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
+  /** Without those that come and go by themselves: a shell that is about to become a `sleep` is not seen twice. */
+  async lasting(): Promise<readonly number[]> {
+    let before: readonly number[] = [];
+    return until('two looks see the same', () => {
+      const now = this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
+      const isSame = now.join() === before.join();
+      before = now;
+      return isSame && now;
+    });
   }
 
   async end(): Promise<void> {
@@ -159,13 +165,13 @@ test('a declared StatefulSet runs as processes, which outlive the control plane 
 
   await (await machine.client()).resource(statefulSets, 'default').create(web);
   await ready(2);
-  const [before, runs] = [machine.lasting(), runsOf(await listed())];
+  const [before, runs] = [await machine.lasting(), runsOf(await listed())];
   assert.equal(new Set((await listed()).map(({ status }) => status?.podIP)).size, 2, 'each has an address of its own');
 
   await machine.down('SIGKILL');
   const again = await machine.up('--nodes', '2', '--zones', 'a,b');
   assert.match(again, /2 pods taken over/);
-  assert.deepEqual(machine.lasting(), before, 'the same processes');
+  assert.deepEqual(await machine.lasting(), before, 'the same processes');
   await ready(2);
   assert.deepEqual(runsOf(await listed()), runs);
 
