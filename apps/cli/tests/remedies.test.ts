@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { optionsOf } from '../src/args.ts';
+import { allCommands } from '../src/commands.ts';
 import { redisVerbs } from '../src/redis/verbs.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -45,4 +46,15 @@ test('every command line that messages, remedies and documents name exists, with
   }
   assert.deepEqual(wrong, []);
   assert.ok(found > 30, `only ${found} command lines found`);
+});
+
+test('every other command that messages and remedies name exists', () => {
+  const known = new Set(allCommands.map(({ spec }) => spec.name.split(' ', 1)[0]));
+  const wrong: string[] = [];
+  for (const path of texts.filter((one) => one.includes('/src/'))) {
+    for (const [, word = ''] of readFileSync(new URL(path, `file://${root}`), 'utf8').matchAll(/`reeve ([a-z]+)/g)) {
+      if (!known.has(word)) wrong.push(`${path}: no command ${word}`);
+    }
+  }
+  assert.deepEqual(wrong, []);
 });

@@ -311,8 +311,14 @@ test('a folder with a restore that was interrupted is not used until it is done'
   const refused = await scene.reeve(['up', '--nodes', '1']);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /RESTORE_UNFINISHED/);
+  // A store that is damaged, with a log that must not become part of the next one: what backups are for.
+  writeFileSync(join(scene.data, 'store.db'), 'damaged '.repeat(1_000));
+  writeFileSync(join(scene.data, 'store.db-wal'), 'rest');
   await scene.ok(['restore', file]);
+  assert.ok(!existsSync(join(scene.data, 'store.db-wal')));
+  assert.ok(!existsSync(join(scene.data, 'restoring')));
   await scene.up();
+  assert.match(await scene.ok(['get', 'nodes']), /node-2 +Ready/);
 });
 
 test('the shell completes what the script says', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { connect, type Connection, systemKubePorts } from '@reeve/kube';
@@ -55,16 +55,28 @@ export class Machine {
     return this.#connection.client;
   }
 
-  /** Processes that belong to pods of this folder. */
+  /** Processes that belong to pods of this folder. Programs that give themselves a title write over their environment. */
   processes(): readonly number[] {
     return readdirSync('/proc')
       .map(Number)
-      .filter((pid) => pid > 0 && readOr(`/proc/${pid}/environ`).includes(`=${this.data}`));
+      .filter((pid) => pid > 0)
+      .filter(
+        (pid) =>
+          readOr(`/proc/${pid}/environ`).includes(`=${this.data}`) ||
+          readOr(`/proc/${pid}/mountinfo`).includes(this.data) ||
+          folderOf(pid).startsWith(`${this.data}/`),
+      );
   }
 
-  /** Without those that come and go by themselves. */
-  lasting(): readonly number[] {
-    return this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
+  /** Without those that come and go by themselves: a shell that is about to become a `sleep` is not seen twice. */
+  async lasting(): Promise<readonly number[]> {
+    let before: readonly number[] = [];
+    return until('two looks see the same', () => {
+      const now = this.processes().filter((pid) => readOr(`/proc/${pid}/comm`).trim() !== 'sleep');
+      const isSame = now.join() === before.join();
+      before = now;
+      return isSame && now;
+    });
   }
 
   async end(): Promise<void> {
@@ -77,6 +89,14 @@ export class Machine {
       },
       PATIENCE,
     );
+  }
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return ''; // it has just ended
   }
 }
 

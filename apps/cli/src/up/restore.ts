@@ -26,8 +26,7 @@ export async function run({ words, values, io }: CommandLine<typeof restoreOptio
     const { objects, revision } = await inspectStore(next, from);
     const stamp = new Date(clock.now()).toISOString().replaceAll(':', '-');
     const kept = `${folder.store}.before-${stamp}`;
-    await files.write(folder.restoring, `${from}\n`);
-    await freeStore(files, folder);
+    await markAndFree(files, folder, from);
     const wasThere = await replaceStore(next, folder.store, kept);
     await files.remove(folder.restoring);
     io.out(`${folder.store}: ${plural(objects, 'object')}, revision ${revision}\n`);
@@ -38,8 +37,22 @@ export async function run({ words, values, io }: CommandLine<typeof restoreOptio
   return exit.ok;
 }
 
+/** From the mark on no control plane starts; one that did before is found by the second look. */
+async function markAndFree(files: Files, folder: DataFolder, from: string): Promise<void> {
+  await freeStore(folder);
+  const wasMarked = (await files.read(folder.restoring)) !== undefined;
+  await files.write(folder.restoring, `${from}\n`);
+  try {
+    await freeStore(folder);
+  } catch (error) {
+    // One that an earlier restore left is not ours to take away.
+    if (!wasMarked) await files.remove(folder.restoring);
+    throw error;
+  }
+}
+
 /** Nobody has it open, and everything in it is in its one file. */
-async function freeStore(files: Files, folder: DataFolder): Promise<void> {
+async function freeStore(folder: DataFolder): Promise<void> {
   if (!(await isThere(folder.store))) return;
   try {
     const journal = await takeStore(folder.store);
@@ -49,7 +62,6 @@ async function freeStore(files: Files, folder: DataFolder): Promise<void> {
     if (asReeveError(error).code !== 'EMBEDDED_STORE_UNREADABLE') throw error;
     return;
   }
-  await files.remove(folder.restoring);
   throw cliError('PLANE_RUNNING', `a control plane uses ${folder.path}`, [folder.path]);
 }
 

@@ -72,13 +72,13 @@ test('a declared StatefulSet runs as processes, which outlive the control plane 
 
   await (await machine.client()).resource(statefulSets, 'default').create(web);
   await ready(2);
-  const [before, runs] = [machine.lasting(), runsOf(await listed())];
+  const [before, runs] = [await machine.lasting(), runsOf(await listed())];
   assert.equal(new Set((await listed()).map(({ status }) => status?.podIP)).size, 2, 'each has an address of its own');
 
   await machine.down('SIGKILL');
   const again = await machine.up('--nodes', '2', '--zones', 'a,b');
   assert.match(again, /2 pods taken over/);
-  assert.deepEqual(machine.lasting(), before, 'the same processes');
+  assert.deepEqual(await machine.lasting(), before, 'the same processes');
   await ready(2);
   assert.deepEqual(runsOf(await listed()), runs);
 
