@@ -57,7 +57,9 @@ export async function detectDrivers(
 async function findProgram({ files, path }: Host, name: string): Promise<string | undefined> {
   for (const folder of path.split(':')) {
     const candidate = join(folder, name);
-    if ((await files.kindOf(candidate)) === 'file') return candidate;
+    // A folder of PATH that this user may not look into is not the place where he has it.
+    const kind = await files.kindOf(candidate).catch(() => undefined);
+    if (kind === 'file') return candidate;
   }
   return undefined;
 }
