@@ -55,7 +55,7 @@ export default async function localNode(argv: readonly string[]): Promise<void> 
   ]);
   process.stdout.write('\n');
   printTable([
-    ['', ''],
+    ['control plane', 'measured'],
     ['reeve up to ready, the first time', `${firstMs.toFixed()} ms`],
     [`reeve up to ready, warm (median of ${sizes.starts})`, `${median(warmMs).toFixed()} ms`],
     [`${sizes.pods} pods, from the first request until all run (${best})`, `${many.allRunningMs.toFixed()} ms`],

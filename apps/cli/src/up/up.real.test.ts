@@ -65,8 +65,14 @@ test('a declared StatefulSet runs as processes, which outlive the control plane 
   const listed = async () => (await (await machine.client()).resource(pods, 'default').list()).items;
   const ready = (count: number) =>
     until(`${count} pods are ready`, async () => (await listed()).filter(isReady).length === count, PATIENCE);
-  const zones = (await (await machine.client()).resource(nodes).list()).items.map(
-    ({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone'],
+  const zones = await until(
+    'both nodes are there',
+    async () => {
+      const { items } = await (await machine.client()).resource(nodes).list();
+      const found = items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']);
+      return found.length === 2 && found;
+    },
+    PATIENCE,
   );
   assert.deepEqual(zones.sort(), ['a', 'b']);
 

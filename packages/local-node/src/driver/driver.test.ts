@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Entry, HostFiles } from '../host/host.ts';
+import { MemoryMachine } from '../host/memory-host-testing.ts';
+import { VirtualClock } from '@reeve/runtime/testing';
 import { bwrapArguments } from './bwrap.ts';
+import { detectDrivers } from './detect.ts';
 import type { Mount } from './driver.ts';
 import { layoutOf } from './layout.ts';
 import { relocate } from './plain.ts';
@@ -147,4 +150,18 @@ test('mounts are made in place where nothing has to be put back and nothing is h
   const script = setUpScript({ layout, root: undefined, workingDir: undefined, user: undefined });
   assert.ok(!script.includes('pivot_root'), script);
   assert.ok(script.includes(`mount --rbind '/s/etc/hosts' "$reeve_root"'/etc/hosts'`), script);
+});
+
+test('a folder of PATH that may not be looked into is no reason to have no driver', async () => {
+  const { host } = new MemoryMachine(() => 0);
+  const kindOf = async () => Promise.reject(new Error('EACCES'));
+  const ports = { clock: new VirtualClock(), host: { ...host, files: { ...host.files, kindOf } } };
+  const { drivers, reports } = await detectDrivers(ports, '/try');
+  assert.deepEqual(
+    drivers.map(({ name }) => name),
+    ['plain'],
+  );
+  assert.equal(reports.find(({ name }) => name === 'bwrap')?.note, 'bwrap is not in PATH');
+  assert.deepEqual((await detectDrivers(ports, '/try', 'plain')).drivers[0].name, 'plain');
+  await assert.rejects(detectDrivers(ports, '/try', 'bwrap'), { code: 'NODE_OPTIONS' });
 });

@@ -1,14 +1,27 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { getegid, geteuid } from 'node:process';
+import { systemClock } from '@reeve/runtime';
 import type { Host } from './host.ts';
 import { systemHostFiles } from './system-files.ts';
 import { systemProcesses } from './system-processes.ts';
 
-/** This machine. */
+const LISTENERS_MS = 1_000;
+
+/** The kernel goes through all its sockets for one answer: nodes that ask at about the same time share it. */
+function shared<T>(read: () => T, ms: number): () => T {
+  let answer: { readonly value: T; readonly at: number } | undefined;
+  return () => {
+    const now = systemClock.now();
+    if (!answer || now - answer.at >= ms) answer = { value: read(), at: now };
+    return answer.value;
+  };
+}
+
+/** This machine. Nodes of one process share it. */
 export function systemHost(path = '/usr/local/bin:/usr/bin:/bin'): Host {
   return {
     files: systemHostFiles,
-    processes: systemProcesses,
+    processes: { ...systemProcesses, listeners: shared(() => systemProcesses.listeners(), LISTENERS_MS) },
     user: { uid: geteuid?.() ?? -1, gid: getegid?.() ?? -1 },
     path,
   };

@@ -11,6 +11,7 @@ import type { HostFiles } from '../host/host.ts';
 const FIRST = 1 << 16;
 const COUNT = 254 << 16;
 const MOST_TRIES = 1_000;
+const AT_ONCE = 64;
 
 export function addressOf(index: number): string {
   const number = FIRST + (((index % COUNT) + COUNT) % COUNT);
@@ -22,6 +23,9 @@ export class AddressPool {
   readonly #folder: string;
   readonly #random: Random;
   #turn: Promise<unknown> = Promise.resolve();
+  /** Numbers that this process may use: from, and up to. */
+  #next = 0;
+  #end = 0;
 
   /** `folder` may be shared by all nodes of a machine. */
   constructor(files: HostFiles, random: Random, folder: string) {
@@ -42,17 +46,24 @@ export class AddressPool {
 
   async #claim(): Promise<string> {
     if (!(await this.#files.stat(this.#folder))) await this.#files.makeFolder(this.#folder);
-    const path = join(this.#folder, 'next');
-    const kept = await this.#files.read(path);
-    // Where to begin is left to chance: another user of this machine may have pods of his own.
-    let next = kept === undefined ? Math.floor(this.#random.next() * COUNT) : Number(kept);
-    for (let tries = 0; tries < MOST_TRIES; tries++, next++) {
-      const address = addressOf(next);
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const address = addressOf(await this.#number());
       if (address.endsWith('.0') || address.endsWith('.255')) continue;
-      if (!(await this.#files.claim(join(this.#folder, address)))) continue;
-      await this.#files.write(path, String((next + 1) % COUNT));
-      return address;
+      if (await this.#files.claim(join(this.#folder, address))) return address;
     }
     throw new ReeveError('NODE_ADDRESSES', `${MOST_TRIES} addresses in a row are in use`, { subjects: [this.#folder] });
+  }
+
+  /** Taken from the shared count many at a time: to replace a file is what takes longest in giving out an address. */
+  async #number(): Promise<number> {
+    if (this.#next >= this.#end) {
+      const path = join(this.#folder, 'next');
+      const kept = await this.#files.read(path);
+      // Where to begin is left to chance: another user of this machine may have pods of his own.
+      this.#next = kept === undefined ? Math.floor(this.#random.next() * COUNT) : Number(kept);
+      this.#end = this.#next + AT_ONCE;
+      await this.#files.write(path, String(this.#end % COUNT));
+    }
+    return this.#next++;
   }
 }

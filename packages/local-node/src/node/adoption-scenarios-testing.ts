@@ -100,7 +100,7 @@ export const adoptionScenarios: NodeScenarios = {
     await first.stop();
     // As after a crash between the record and the start.
     const folder = join(scene.folder, 'here', 'pods', pod.metadata.uid, 'containers', 'main', '0');
-    for (const pid of scene.processes()) process.kill(pid, 'SIGKILL');
+    scene.killAll();
     await eventually(() => scene.processes().length === 0, 'all ended');
     for (const name of ['claim', 'main', 'exit', 'exit.new']) await rm(join(folder, name), { force: true });
     await scene.start();

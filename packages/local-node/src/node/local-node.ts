@@ -254,8 +254,8 @@ export class LocalNode extends Controller<Pod> {
     let keeper = this.#keepers.get(uid);
     if (!keeper) {
       if (isTerminal(pod)) return this.#forgotten(work);
+      // Written down when it is prepared, or cannot be: before that there is nothing of it that would outlive this process.
       keeper = new PodKeeper(this.#environment, recordOf(pod, work.now()), true);
-      await keeper.save();
       this.#keepers.set(uid, keeper);
     }
     await keeper.follow(pod);

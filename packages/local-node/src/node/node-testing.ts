@@ -231,6 +231,14 @@ export class NodeScene {
       .map(({ pid }) => pid);
   }
 
+  /** All of them at once, as far as they are still there. */
+  killAll(): void {
+    for (const pid of this.processes()) {
+      const row = this.host.processes.find(pid);
+      if (row) this.host.processes.signal(row, 'SIGKILL');
+    }
+  }
+
   /** For nodes in processes of their own. */
   async serve(): Promise<URL> {
     const listener = await listen({ handle: (request) => this.#server.handle(request) });
@@ -247,10 +255,7 @@ export class NodeScene {
     for (const ending of this.#endings.reverse()) await ending();
     for (const one of this.#running) await one.stop();
     await eventually(() => {
-      for (const pid of this.processes()) {
-        const row = this.host.processes.find(pid);
-        if (row) this.host.processes.signal(row, 'SIGKILL');
-      }
+      this.killAll();
       return this.processes().length === 0;
     }, 'no process is left');
   }

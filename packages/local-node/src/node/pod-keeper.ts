@@ -211,7 +211,6 @@ export class PodKeeper {
       if (this.#record.address === undefined) {
         const address = this.pod.spec?.hostNetwork ? facts.address : await addresses.claim();
         this.#record = { ...this.#record, address };
-        await this.save();
       }
       await this.#updateVolumes(turn);
       await host.files.write(hostsPath(this.folder), this.#hostsText(), 0o644);
@@ -221,7 +220,7 @@ export class PodKeeper {
       const reason = isSandbox ? error.reason : 'ContainerCreating';
       this.#obstacle = { reason, message: error.message, retryAt: this.#node.clock.now() + CONFIG_RETRY_MS };
       turn.events.warning(isSandbox ? error.reason : 'FailedMount', error.message, 'Mounting');
-      return;
+      return this.save(); // since when it waits, and its address
     }
     this.#record = { ...this.#record, isPrepared: true };
     this.#obstacle = undefined;

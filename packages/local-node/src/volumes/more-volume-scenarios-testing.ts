@@ -107,7 +107,7 @@ export const moreVolumeScenarios: NodeScenarios = {
     );
     await scene.ready('keeps');
     await eventually(async () => (await run('keeps', 'cat /srv/reeve/v/runs')) === 'x\n', 'it ran once');
-    for (const pid of scene.processes()) process.kill(pid, 'SIGKILL');
+    scene.killAll();
     await scene.until('keeps', ({ status }) => status?.containerStatuses?.[0]?.restartCount === 1, 'it runs again');
     await eventually(
       async () => (await run('keeps', 'cat /srv/reeve/v/runs').catch(() => '')) === 'x\nx\n',

@@ -192,6 +192,27 @@ test('status loops: what comes while a status is written is kept, and only our o
   assert.equal(told.at(-1), '9', 'a write that failed hides nothing');
 });
 
+test('a write that changed nothing does not keep quiet whose version it was answered with', async () => {
+  const told: string[] = [];
+  const quiet = new QuietWrites<Thing>((event) => told.push(`${event.object.metadata.resourceVersion}`));
+  const object = (version: string) => ({ metadata: { name: 'k', resourceVersion: version } }) as DeepReadonly<Thing>;
+  const event = (version: string): ResourceEvent<Thing> => ({
+    change: 'changed',
+    key: 'k',
+    uid: 'u',
+    object: object(version),
+    previous: object('4'),
+    listed: false,
+    own: false,
+  });
+  await quiet.during('k', async () => ({ version: '5', isNewTo: () => true }));
+  quiet.take(event('5'));
+  assert.deepEqual(told, [], 'ours');
+  await quiet.during('k', async () => ({ version: '6', isNewTo: ({ metadata }) => metadata.resourceVersion !== '4' }));
+  quiet.take(event('6'));
+  assert.deepEqual(told, ['6'], 'somebody else’s');
+});
+
 const election = { namespace: 'ns', name: 'test', identity: 'one' };
 
 /** A controller with something that lives as long as a term. */

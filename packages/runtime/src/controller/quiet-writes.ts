@@ -2,8 +2,18 @@
  * Own writes wake nobody: those of the status not their key, those of a child not its owner. The watch may tell of a write before its answer is here, so what comes meanwhile is kept until the
  * answer names the version: exactly that state is our own, everything else is passed on.
  */
-import type { ResourceEvent } from '../resource/resource.ts';
+import type { DeepReadonly, ResourceEvent } from '../resource/resource.ts';
 import { hasReached } from '../resource/version.ts';
+
+/** What a write led to. */
+export interface OwnVersion<P> {
+  readonly version: string;
+  /**
+   * False if the state before this version said already what was written: then the write changed nothing, and was answered with the
+   * version of somebody else's change, which must not be kept quiet.
+   */
+  isNewTo(previous: DeepReadonly<P>): boolean;
+}
 
 interface Writing<P> {
   readonly held: ResourceEvent<P>[];
@@ -16,7 +26,7 @@ export class QuietWrites<P> {
   readonly #changes: readonly ResourceEvent<P>['change'][];
   readonly #writing = new Map<string, Writing<P>>();
   /** Versions of own writes whose events are still to come. */
-  readonly #versions = new Map<string, Set<string>>();
+  readonly #versions = new Map<string, Map<string, OwnVersion<P> | undefined>>();
 
   /** `changes`: which of them an own write can be. */
   constructor(
@@ -37,13 +47,15 @@ export class QuietWrites<P> {
   }
 
   /** Runs a write; what it returns is the version that the server answered with. */
-  async during(key: string, write: () => Promise<string | undefined>): Promise<void> {
+  async during(key: string, write: () => Promise<string | OwnVersion<P> | undefined>): Promise<void> {
     const writing = this.#writing.get(key) ?? { held: [], writers: 0 };
     writing.writers++;
     this.#writing.set(key, writing);
     try {
-      const version = await write();
-      if (version !== undefined) this.#versions.set(key, (this.#versions.get(key) ?? new Set()).add(version));
+      const own = await write();
+      const versions = this.#versions.get(key) ?? new Map<string, OwnVersion<P> | undefined>();
+      if (typeof own === 'string') this.#versions.set(key, versions.set(own, undefined));
+      else if (own) this.#versions.set(key, versions.set(own.version, own));
     } finally {
       writing.writers--;
       if (writing.writers === 0) {
@@ -63,13 +75,17 @@ export class QuietWrites<P> {
     const version = versionOf(event.object);
     // In a list somebody else's change may hide before our own, so only what a watch told counts.
     const canBeOwn = this.#changes.includes(event.change) && !event.listed;
-    const isOwn = canBeOwn && version !== undefined && versions.has(version);
+    const isOwn = canBeOwn && version !== undefined && versions.has(version) && isNews(versions.get(version), event);
     // Events come in order: what this one has reached will not come any more. A write that changed nothing never came.
-    for (const one of versions) if (hasReached(version, one)) versions.delete(one);
+    for (const one of versions.keys()) if (hasReached(version, one)) versions.delete(one);
     if (!canBeOwn || versions.size === 0) this.#versions.delete(event.key);
     if (isOwn) this.#hushed?.(event);
     else this.#deliver(event);
   }
+}
+
+function isNews<P>(own: OwnVersion<P> | undefined, { previous }: ResourceEvent<P>): boolean {
+  return !own || previous === undefined || own.isNewTo(previous);
 }
 
 function versionOf(object: unknown): string | undefined {

@@ -97,7 +97,7 @@ export class Writer {
       reflection.cache.wrote(answer);
       const { resourceVersion } = answer.metadata;
       this.gate.expect(idOf(of.kind, keyOf(owner)), reflection.cache, childKey, resourceVersion);
-      return resourceVersion;
+      return { version: resourceVersion, isNewTo: (previous) => !covers(previous, wanted) };
     });
     return answer as DeepReadonly<Stored<C>>;
   }

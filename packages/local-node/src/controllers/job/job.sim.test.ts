@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Stored } from '@reeve/kube';
-import { isFinished, type Job, type JobSpec, jobs } from '../../kinds/job.ts';
+import {
+  COMPLETION_INDEX,
+  INDEX_FAILURES,
+  isFinished,
+  type Job,
+  jobCondition,
+  type JobSpec,
+  jobs,
+  type JobStatus,
+} from '../../kinds/job.ts';
 import type { Pod, PodStatus } from '../../kinds/pod.ts';
 import { Cluster, dyingAt, ended } from '../cluster-testing.ts';
 import { JobController } from './controller.ts';
@@ -16,20 +25,14 @@ function work(spec: Partial<JobSpec>): Job {
   return { metadata: { name: 'w' }, spec: { template, ...spec } };
 }
 
-test('no outcome is lost or counted twice, at whichever write the process dies', async () => {
-  const spec: Partial<JobSpec> = { completions: 3, parallelism: 2, backoffLimit: 3 };
+/** The job, its pods and what was tried, once it is over in spite of all deaths. */
+type Check = (status: JobStatus | undefined, pods: readonly Stored<Pod>[], what: string) => void;
+
+async function dieAtEachWrite(spec: Partial<JobSpec>, kubelet: () => Kubelet, most: number, check: Check) {
   for (const isDone of [false, true]) {
     let deaths = 0;
-    for (let count = 1; count <= 24; count++) {
-      // Every third pod fails.
-      let made = 0;
-      const fate = new Map<string, Kubelet>();
-      const kubelet: Kubelet = (pod, now) => {
-        const known = fate.get(pod.metadata.uid) ?? (++made % 3 === 2 ? fails : succeeds);
-        fate.set(pod.metadata.uid, known);
-        return known(pod, now);
-      };
-      const cluster = new Cluster({ controllers: () => [new JobController()], kubelet });
+    for (let count = 1; count <= most; count++) {
+      const cluster = new Cluster({ controllers: () => [new JobController()], kubelet: kubelet() });
       const dying = dyingAt(count, isDone);
       cluster.wire = dying.wire;
       await cluster.open();
@@ -44,13 +47,52 @@ test('no outcome is lost or counted twice, at whichever write the process dies',
       cluster.startManager();
       await cluster.until('it is over', async () => isFinished((await cluster.of(jobs).get('w')).status));
       const { status } = await cluster.of(jobs).get('w');
-      const all = await cluster.pods();
-      const of = (phase: string) => all.filter((pod) => pod.status?.phase === phase).length;
-      const what = `write ${count}, ${isDone ? 'done' : 'not done'}`;
-      assert.deepEqual([status?.succeeded, status?.failed ?? 0], [of('Succeeded'), of('Failed')], what);
-      assert.equal(of('Succeeded'), 3, what);
+      check(status, await cluster.pods(), `write ${count}, ${isDone ? 'done' : 'not done'}`);
       await cluster.stopManager();
     }
     assert.ok(deaths > 10, 'the writes of a whole job were tried');
   }
+}
+
+const countOf = (all: readonly Stored<Pod>[], phase: string) => all.filter((pod) => pod.status?.phase === phase).length;
+
+test('no outcome is lost or counted twice, at whichever write the process dies', async () => {
+  const kubelet = () => {
+    // Every third pod fails.
+    let made = 0;
+    const fate = new Map<string, Kubelet>();
+    const says: Kubelet = (pod, now) => {
+      const known = fate.get(pod.metadata.uid) ?? (++made % 3 === 2 ? fails : succeeds);
+      fate.set(pod.metadata.uid, known);
+      return known(pod, now);
+    };
+    return says;
+  };
+  await dieAtEachWrite({ completions: 3, parallelism: 2, backoffLimit: 3 }, kubelet, 24, (status, all, what) => {
+    assert.deepEqual(
+      [status?.succeeded, status?.failed ?? 0],
+      [countOf(all, 'Succeeded'), countOf(all, 'Failed')],
+      what,
+    );
+    assert.equal(countOf(all, 'Succeeded'), 3, what);
+  });
+});
+
+test('how often an index failed is not forgotten, at whichever write the process dies', async () => {
+  const spec: Partial<JobSpec> = {
+    completionMode: 'Indexed',
+    completions: 2,
+    parallelism: 2,
+    backoffLimitPerIndex: 2,
+  };
+  const kubelet = (): Kubelet => (pod, now) =>
+    (pod.metadata.annotations?.[COMPLETION_INDEX] === '0' ? fails : succeeds)(pod, now);
+  await dieAtEachWrite(spec, kubelet, 24, (status, all, what) => {
+    assert.equal(jobCondition(status, 'Failed')?.reason, 'FailedIndexes', what);
+    assert.deepEqual([status?.failedIndexes, status?.completedIndexes], ['0', '1'], what);
+    // Three times: the first, and two more.
+    assert.deepEqual([status?.failed, countOf(all, 'Failed'), countOf(all, 'Succeeded')], [3, 3, 1], what);
+    const counts = all.map(({ metadata }) => metadata.annotations?.[INDEX_FAILURES]);
+    assert.deepEqual(counts.toSorted(), ['0', '0', '1', '2'], what);
+  });
 });
