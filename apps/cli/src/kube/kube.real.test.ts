@@ -227,6 +227,24 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     await until('it is back', async () => (await scene.ok(['get', 'sts', 'web'])).includes('2/2'), PATIENCE);
   });
 
+  await t.test('logs, and commands with their outputs, exit codes and input', async () => {
+    assert.equal(await scene.ok(['logs', 'web-0']), 'started web-0\n');
+    assert.equal(await scene.ok(['logs', 'pod/web-1', '--tail', '1', '-c', 'main']), 'started web-1\n');
+    const ended = await scene.reeve(['exec', 'web-0', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7']);
+    assert.deepEqual([ended.code, ended.stdout, ended.stderr], [7, 'out\n', 'err\n']);
+    assert.equal(await scene.ok(['exec', 'web-0', '-i', '--', 'cat'], 'piped\n'), 'piped\n');
+    const none = await scene.reeve(['exec', 'web-0', '-c', 'none', '--', 'ls']);
+    assert.equal(none.code, 1);
+    assert.match(none.stderr, /container none is not valid for pod web-0/);
+  });
+
+  await t.test('a pod calls the API by what its service account gives it', async () => {
+    const account = '$REEVE_SERVICE_ACCOUNT';
+    const call = `fetch('https://' + process.env.KUBERNETES_SERVICE_HOST + ':' + process.env.KUBERNETES_SERVICE_PORT + '/version', { headers: { authorization: 'Bearer ' + require('fs').readFileSync(process.argv[1] + '/token', 'utf8') } }).then((r) => console.log(r.status))`;
+    const line = `NODE_EXTRA_CA_CERTS=${account}/ca.crt ${process.execPath} -e "${call.replaceAll('"', '\\"')}" ${account}`;
+    assert.equal(await scene.ok(['exec', 'web-0', '--', 'sh', '-c', line]), '200\n');
+  });
+
   await t.test('a backup is made while it runs, and comes back after everything has ended', async () => {
     const file = join(scene.home, 'backup.db');
     assert.match(await scene.ok(['backup', file]), /objects, revision \d+/);
