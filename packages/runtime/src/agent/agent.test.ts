@@ -180,6 +180,20 @@ test('an agent in a new pod is silent until its member says that it is the one',
   await field.close();
 });
 
+test('an agent of another pod does not hold the lease of the member: the right one need not wait for it', async () => {
+  const field = await Field.open();
+  await field.agent([say], node(), { podUid: 'another' });
+  await field.clock.advance(10_000);
+  assert.deepEqual(
+    field.writes.filter(({ resource }) => resource === LEASES),
+    [],
+  );
+  await field.agent([say], node(), { podUid: 'pod-uid' });
+  await field.clock.advance(5_000);
+  assert.deepEqual(field.member.status?.report?.facts, { role: 'primary' });
+  await field.close();
+});
+
 test('a done-check that never answers is unknown after a while, and keeps nothing else waiting', async () => {
   const field = await Field.open();
   const world = node();

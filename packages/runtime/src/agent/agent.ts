@@ -171,6 +171,13 @@ export class Agent {
     return podUid === undefined || spec.pod?.uid === podUid;
   }
 
+  /** On a bare host the lease comes first; in a pod it is first asked whose the member is. */
+  #mayHold(): boolean {
+    if (this.#options.podUid === undefined) return true;
+    const member = this.#member();
+    return member !== undefined && this.#isOurs(member);
+  }
+
   #observer(): Observer<NodeView> {
     let seen: number | undefined;
     return new Observer<NodeView>(this.#ports, new Changes(), this.#options.name, {
@@ -207,7 +214,8 @@ export class Agent {
   async #renew(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
-        const isHeld = await this.#lease.renew(signal);
+        // The lease of a member that is another pod's keeps that pod's agent from its work, for as long as this one lives.
+        const isHeld = this.#mayHold() && (await this.#lease.renew(signal));
         // Another agent speaks for this member now, and has asked the world about what runs here: it must not go on.
         if (!isHeld && !this.#lease.isHeld) this.#runs.cancelAll();
         this.#nudge();
