@@ -24,7 +24,9 @@ class Site {
 
   async declare(spec: object): Promise<void> {
     const client = await this.machine.client();
-    await client.resource(redisClusters, 'default').apply({ metadata: { name: NAME }, spec } as never, { fieldManager: 'test', force: true });
+    await client
+      .resource(redisClusters, 'default')
+      .apply({ metadata: { name: NAME }, spec } as never, { fieldManager: 'test', force: true });
   }
 
   async status(): Promise<RedisClusterStatus> {
@@ -74,6 +76,18 @@ class Site {
   servers(): readonly number[] {
     return this.machine.processes().filter((pid) => readOr(`/proc/${pid}/comm`).startsWith('valkey-server'));
   }
+}
+
+/** What was done, newest last, for the table of a run. */
+function told({ operations = [] }: RedisClusterStatus): string {
+  const seconds = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 1_000;
+  return operations
+    .map(
+      ({ kind, outcome, startedAt, endedAt }) =>
+        `${startedAt.slice(11, 19)} ${kind} ${outcome} ${seconds(startedAt, endedAt)} s`,
+    )
+    .reverse()
+    .join('; ');
 }
 
 const three = {
@@ -151,9 +165,10 @@ test('a declared cluster under traffic: killed, deleted, taken over, grown, shru
       const owners = members.filter(({ slots }) => slots !== undefined);
       return owners.length === 4 && replicas === 4;
     });
+    t.diagnostic(told(grown));
     assert.equal(grown.slots, 16_384);
     await site.declare({ ...three, migration: { pace: 'fast' } });
-    await site.until('it has shrunk', isWhole);
+    t.diagnostic(told(await site.until('it has shrunk', isWhole)));
     await until('the pods are gone', async () => (await site.pods()).length === 6, PATIENCE);
   });
 
