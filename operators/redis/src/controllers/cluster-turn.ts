@@ -97,8 +97,9 @@ export class ClusterTurn {
     this.#problems = specProblems(work.object.spec as RedisClusterSpec);
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
-    const environment = isPaused ? this.#asBefore() : await this.#declare();
-    const seen = await this.#look(environment);
+    const whole = isPaused ? this.#asBefore() : await this.#declare();
+    const seen = await this.#look(whole);
+    const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
     if (!isPaused && environment) await this.#act(seen, environment);
     await this.#write(seen, isPaused);
     if (environment && this.#current && !isPaused) runs.start(work.key, this.#current, environment);
@@ -351,6 +352,16 @@ export class ClusterTurn {
     const isBusy = this.#current !== undefined || this.#waiting.length > 0 || !isClean(findings);
     return requeueAfter(isBusy && !isPaused ? SOON_MS : this.#given.lookEveryMs);
   }
+}
+
+/**
+ * Where an operation finds the cluster: at its members. Servers that are in no cluster yet are none of its business, unless it is about
+ * them: whoever is asked is introduced to others.
+ */
+function memberSeeds({ members, view }: Seen, all: Environment['seeds']): Environment['seeds'] {
+  const [main = []] = clusters(view);
+  const inside = members.filter(({ node }) => node && main.includes(node.id)).flatMap((pod) => endpointOf(pod) ?? []);
+  return inside.length > 0 ? inside : all;
 }
 
 function textOf(refused: readonly Refusal[]): string {
