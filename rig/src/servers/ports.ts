@@ -24,7 +24,7 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 }
 
 /** Whether a server could listen on the port and on its bus port now. */
-export async function isFreePort(host: string, port: number): Promise<boolean> {
+function isFreePort(host: string, port: number): Promise<boolean> {
   return !given.has(port) && (await bothFree(host, port));
 }
 
