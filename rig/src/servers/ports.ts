@@ -23,11 +23,6 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new Error(`no free port on ${host}`);
 }
 
-/** Whether a server could listen on the port and on its bus port now. */
-function isFreePort(host: string, port: number): Promise<boolean> {
-  return !given.has(port) && (await bothFree(host, port));
-}
-
 async function bothFree(host: string, port: number): Promise<boolean> {
   return (await canListen(host, port)) && (await canListen(host, port + 10_000));
 }
