@@ -1,5 +1,6 @@
 /** A local node on an API server in this process, on this machine. Whatever it started is ended with the test. */
 import assert from 'node:assert/strict';
+import { readlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -220,14 +221,15 @@ export class NodeScene {
     await eventually(async () => (await this.find(name)) === undefined, `${name} is gone`);
   }
 
-  /** Processes of this scene's pods, shims included. */
+  /** Processes of this scene's pods, shims included. Programs that give themselves a title write over their environment. */
   processes(): readonly number[] {
     const { processes } = this.host;
+    const isOurs = (pid: number) =>
+      processes.environment(pid)?.[COOKIE]?.startsWith(this.folder) === true ||
+      folderOf(pid).startsWith(`${this.folder}/`);
     return processes
       .all()
-      .filter(
-        ({ pid, isZombie }) => !isZombie && processes.environment(pid)?.[COOKIE]?.startsWith(this.folder) === true,
-      )
+      .filter(({ pid, isZombie }) => !isZombie && isOurs(pid))
       .map(({ pid }) => pid);
   }
 
@@ -258,6 +260,14 @@ export class NodeScene {
       this.killAll();
       return this.processes().length === 0;
     }, 'no process is left');
+  }
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return ''; // it has just ended, or is not ours
   }
 }
 
