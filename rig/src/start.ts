@@ -84,6 +84,7 @@ function howToGoOn(): void {
   const lines = [
     [`get redisclusters,pods`, 'what there is'],
     [`get redisclusters ${CLUSTER} --output yaml`, 'what the operator sees and does'],
+    [`why rediscluster/${CLUSTER}`, 'what its operator does, waits for and has done'],
     [`events`, 'what happened'],
     [`delete pod ${CLUSTER}-0`, 'or kill -9 any process: it comes back'],
     [`apply -f ${relative(repository, manifest)}`, 'after a change in it: primaries: 4'],

@@ -12,6 +12,7 @@ import {
 } from '../kubernetes/objects.ts';
 import { Count } from '../process/count.ts';
 import { answer, serveOrders } from '../process/serve.ts';
+import { Creator } from './creator.ts';
 import { Etcd } from './etcd.ts';
 import type { LoadOrder, LoadResult } from './orders.ts';
 import { type Access, many, Wire } from './wire.ts';
@@ -78,17 +79,22 @@ async function atRate(events: number, perSecond: number, one: (number: number) =
 }
 
 async function create(clients: number, ms: number): Promise<number> {
-  wire.connections(clients);
+  const creators = await Promise.all(Array.from({ length: clients }, () => Creator.open(access)));
+  const path = configMapsIn('bench-creates');
   const until = performance.now() + ms;
   let count = 0;
-  const client = async (): Promise<void> => {
+  const client = async (creator: Creator): Promise<void> => {
     while (performance.now() < until) {
-      await createOne('bench-creates');
+      await creator.create(path, configMapText(`c-${created++}`));
       count++;
     }
   };
-  await Promise.all(Array.from({ length: clients }, client));
-  return count;
+  try {
+    await Promise.all(creators.map(client));
+    return count;
+  } finally {
+    for (const creator of creators) creator[Symbol.dispose]();
+  }
 }
 
 async function stock(count: number): Promise<number> {

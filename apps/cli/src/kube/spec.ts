@@ -129,6 +129,20 @@ const eventsCommand = defineCommand({
   load: () => import('./events.ts'),
 });
 
+export const whyOptions = apiOptions;
+
+const whyCommand = defineCommand({
+  name: 'why',
+  takes: 'KIND/NAME',
+  summary: 'why an object is as it is, what is done about it, and what is waited for',
+  description: [
+    'From its status and its events: what is being done and why, what is waited for, what is amiss, what was done last.',
+  ],
+  options: whyOptions,
+  examples: [{ line: 'reeve why rediscluster/cache', what: 'what its operator sees, does and waits for' }],
+  load: () => import('./why.ts'),
+});
+
 export const logsOptions = {
   ...apiOptions,
   container: { type: 'text', short: 'c', value: 'NAME', help: 'Default: the first one' },
@@ -168,6 +182,7 @@ export const kubeCommands: readonly Command[] = [
   applyCommand,
   deleteCommand,
   eventsCommand,
+  whyCommand,
   logsCommand,
   execCommand,
 ];

@@ -1,0 +1,70 @@
+/** Our kinds on the real kube-apiserver: it takes them, rules and their cost included, and refuses what they refuse. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type AnyObject, connect, type Connection, isKubeError, resource, systemKubePorts } from '@reeve/kube';
+import { type Kube, startKube, until } from '@reeve/rig';
+import { crdOf } from '@reeve/runtime';
+import { redisClusterKind } from './cluster.ts';
+import { redisClusters, redisTasks } from './kinds.ts';
+import { redisTaskKind } from './task.ts';
+
+const definitions = resource<AnyObject>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+});
+let kube: Kube;
+let connection: Connection;
+
+before(async () => {
+  kube = await startKube();
+  const { kubeconfig } = await kube.user({ name: 'test', groups: ['system:masters'] });
+  connection = await connect(systemKubePorts(), { file: kubeconfig });
+});
+
+after(async () => {
+  connection.close();
+  await kube.stop();
+});
+
+const isInvalid = (pattern: RegExp) => (error: unknown) =>
+  isKubeError(error, 'KUBE_INVALID') && pattern.test((error as Error).message);
+
+test('the real server takes both kinds, and holds their rules', async () => {
+  const { client } = connection;
+  for (const kind of [redisClusterKind, redisTaskKind]) {
+    const wanted = crdOf(kind) as unknown as AnyObject & { metadata: { name: string } };
+    await client.resource(definitions).apply(wanted, { fieldManager: 'test' });
+  }
+  const clusters = client.resource(redisClusters, 'default');
+  const create = (name: string, spec: object) => clusters.create({ metadata: { name }, spec } as never);
+  await until(
+    'it is served',
+    () =>
+      clusters.list().then(
+        () => true,
+        () => false,
+      ),
+    { timeoutMs: 30_000 },
+  );
+  await create('good', { primaries: 3, config: { maxmemory: '1gb' }, storage: { size: '1Gi' } });
+  await assert.rejects(create('few', { primaries: 2 }), isInvalid(/spec.primaries/));
+  await assert.rejects(
+    create('ours', { primaries: 3, config: { requirepass: 'x' } }),
+    isInvalid(/set by the operator/),
+  );
+  await assert.rejects(create('many', { primaries: 500, replicasPerPrimary: 5 }), isInvalid(/at most 1000 nodes/));
+  await assert.rejects(create('two', { primaries: 3, image: 'a', version: '9' }), isInvalid(/give one of the two/));
+  const noStorage = { type: 'merge', value: { spec: { storage: null } } } as const;
+  await assert.rejects(clusters.patch('good', noStorage), isInvalid(/cannot be changed/));
+
+  const tasks = client.resource(redisTasks, 'default');
+  const task = (name: string, spec: object) => tasks.create({ metadata: { name }, spec } as never);
+  await task('check', { cluster: 'good', check: {} });
+  await assert.rejects(task('none', { cluster: 'good' }), isInvalid(/exactly one of/));
+  await assert.rejects(task('both', { cluster: 'good', check: {}, fix: {} }), isInvalid(/exactly one of/));
+  const other = { type: 'merge', value: { spec: { cluster: 'other' } } } as const;
+  await assert.rejects(tasks.patch('check', other), isInvalid(/is not changed/));
+});

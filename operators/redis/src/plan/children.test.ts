@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serverConfig, servicesOf, statefulSetOf } from './children.ts';
+import { desiredOf, specProblems } from './desired.ts';
+
+const set = (spec: object = {}) =>
+  statefulSetOf('c', desiredOf({ primaries: 3, ...spec }), { replicas: 6, configDigest: 'v1-0' });
+
+test('pods are replaced by nobody but the operator, and volumes are kept unless a person said otherwise', () => {
+  const { spec } = set({ storage: { size: '1Gi', storageClassName: 'fast' } });
+  assert.equal(spec?.updateStrategy?.type, 'OnDelete');
+  assert.deepEqual(spec?.persistentVolumeClaimRetentionPolicy, { whenDeleted: 'Retain', whenScaled: 'Retain' });
+  assert.match(JSON.stringify(spec?.volumeClaimTemplates), /"storage":"1Gi".*"storageClassName":"fast"/);
+  assert.doesNotMatch(JSON.stringify(spec?.template), /emptyDir/);
+  assert.equal(set({ deletionPolicy: 'Delete' }).spec?.persistentVolumeClaimRetentionPolicy?.whenDeleted, 'Delete');
+  assert.match(JSON.stringify(set().spec?.template), /"emptyDir"/);
+});
+
+test('shards are spread over zones and hosts, as a wish or as a must', () => {
+  const text = JSON.stringify(set().spec?.template);
+  assert.match(text, /"topologyKey":"topology.kubernetes.io\/zone","maxSkew":1,"whenUnsatisfiable":"ScheduleAnyway"/);
+  assert.match(text, /"topologyKey":"kubernetes.io\/hostname"/);
+  const must = JSON.stringify(set({ placement: { required: true, spreadBy: ['example.com/rack'] } }).spec?.template);
+  assert.match(must, /"topologyKey":"example.com\/rack","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"/);
+});
+
+test('what the operator needs wins over the configuration; names that would be several lines are refused', () => {
+  const config = serverConfig({ config: { maxmemory: '1gb', 'cluster-enabled': 'no', save: '' } });
+  assert.match(config, /^maxmemory 1gb$/m);
+  assert.match(config, /^cluster-enabled yes$/m);
+  assert.match(config, /^save ""$/m);
+  assert.deepEqual(specProblems({ primaries: 3, config: { maxmemory: '1gb' } }), []);
+  const [problem] = specProblems({ primaries: 3, config: { 'a\nrequirepass': 'x' } });
+  assert.equal(problem?.code, 'CONFIG_INVALID');
+});
+
+test('the nodes have names before they are ready; clients have a service of their own', () => {
+  const [nodes, clients] = servicesOf('c');
+  assert.equal(nodes?.metadata.name, 'c-nodes');
+  assert.equal(nodes?.spec?.clusterIP, 'None');
+  assert.equal(nodes?.spec?.publishNotReadyAddresses, true);
+  assert.equal(clients?.metadata.name, 'c');
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLIENT_PORT } from './children.ts';
+import { checkCluster } from './check.ts';
+import { desiredOf } from './desired.ts';
+import { nextSteps, type OperationWish } from './next.ts';
+import { type PodFacts, podMembers } from './pods.ts';
+import { clusterNodes, freshNode, idOf, type TestNode, viewOfNodes } from './testing.ts';
+
+const desired = desiredOf({ primaries: 3, replicasPerPrimary: 1 });
+
+function look(
+  nodes: readonly TestNode[],
+  changes: { readonly spec?: object; readonly configured?: boolean; readonly pods?: readonly Partial<PodFacts>[] } = {},
+) {
+  const at = nodes.map((node) => ({ ...node, port: CLIENT_PORT, annotations: { host: node.host, zone: node.host } }));
+  const view = viewOfNodes(at);
+  const pods = at.map(
+    ({ host }, ordinal): PodFacts => ({
+      name: `c-${ordinal}`,
+      uid: `uid-${ordinal}`,
+      ordinal,
+      ip: host,
+      isReady: true,
+      isDeleting: false,
+      isCurrent: true,
+      annotations: {},
+      ...changes.pods?.[ordinal],
+    }),
+  );
+  const want = changes.spec ? desiredOf({ primaries: 3, replicasPerPrimary: 1, ...changes.spec }) : desired;
+  return nextSteps({
+    desired: want,
+    members: podMembers(pods, view),
+    view,
+    findings: checkCluster(view, { replicasPerPrimary: want.replicasPerPrimary, spreadBy: want.spreadBy }),
+    configured: changes.configured ?? true,
+  });
+}
+
+const kinds = ({ wishes }: ReturnType<typeof look>) =>
+  wishes.map((wish) => (wish.what === 'operation' ? wish.kind : `restart ${wish.pod.name}`));
+
+const fresh = (count: number) =>
+  Array.from({ length: count }, (_, at) => freshNode(`f${at}`, { host: `10.2.0.${at + 1}` }));
+const whole = clusterNodes({ primaries: 3, replicas: 1 });
+
+test('a whole cluster needs nothing', () => {
+  assert.deepEqual(look(whole), { wishes: [], waitingFor: [] });
+});
+
+test('empty servers become a cluster when all are there, by themselves or by approval; what was one once only by approval', () => {
+  const wish = (...args: Parameters<typeof look>) => look(...args).wishes[0] as OperationWish | undefined;
+  assert.deepEqual(kinds(look(fresh(5), { configured: false })), []);
+  assert.match(look(fresh(5), { configured: false }).waitingFor[0]?.message ?? '', /5 of 6 pods/);
+  assert.equal(wish(fresh(6), { configured: false })?.needsApproval, false);
+  assert.equal(wish(fresh(6), { configured: false, spec: { creation: 'manual' } })?.needsApproval, true);
+  assert.equal(wish(fresh(6), { configured: true })?.needsApproval, true);
+});
+
+test('a dead member without a home is forgotten, and who lives in its place becomes a replica', () => {
+  const dead = { unreachable: 'no answer', flags: ['fail'], slots: '' } as const;
+  const nodes = [
+    ...clusterNodes({ primaries: 3, replicas: 1, nodes: { p0r0: dead } }).filter(({ id }) => id !== idOf('p0r0')),
+    ...fresh(1),
+  ];
+  const ghost = clusterNodes({ primaries: 3, replicas: 1, nodes: { p0r0: dead } }).find(
+    ({ id }) => id === idOf('p0r0'),
+  );
+  assert.ok(ghost);
+  const view = viewOfNodes([...nodes, ghost].map((node) => ({ ...node, port: CLIENT_PORT })));
+  const pods = nodes.map(
+    ({ host }, ordinal): PodFacts => ({
+      name: `c-${ordinal}`,
+      uid: `${ordinal}`,
+      ordinal,
+      ip: host,
+      isReady: true,
+      isDeleting: false,
+      isCurrent: true,
+      annotations: {},
+    }),
+  );
+  const facts = { desired, view, findings: checkCluster(view), configured: true };
+  const next = nextSteps({ ...facts, members: podMembers(pods, view) });
+  assert.deepEqual(kinds(next).slice(-2), ['delete-node', 'add-node']);
+  // With a pod in which nobody answers it could still come back there.
+  const silent = [...pods.slice(0, -1), { ...(pods.at(-1) as PodFacts), ip: '10.9.9.9' }];
+  assert.ok(!kinds(nextSteps({ ...facts, members: podMembers(silent, view) })).includes('delete-node'));
+});
+
+test('newcomers are primaries first; those without slots get some before replicas come', () => {
+  const grown = { spec: { primaries: 4 } };
+  assert.deepEqual(kinds(look([...whole, ...fresh(2)], grown)), ['add-node', 'add-node']);
+  const [first] = look([...whole, ...fresh(2)], grown).wishes as readonly OperationWish[];
+  assert.equal((first?.request as { readonly as: string }).as, 'primary');
+  const joined = clusterNodes({ primaries: 4, replicas: 1, nodes: { p0: { slots: '' }, p1: { slots: '0-8191' } } });
+  const without = joined.filter(({ id }) => id !== idOf('p0r0'));
+  const steps = kinds(look([...without, ...fresh(1)], grown));
+  assert.deepEqual(
+    steps.filter((kind) => kind !== 'fix'),
+    ['rebalance', 'add-node'],
+  );
+});
+
+test('pods beyond the size leave, replicas first, and a primary hands over to one who stays if too few would be left', () => {
+  const six = clusterNodes({ primaries: 4, replicas: 1 });
+  const [wish] = look(six, { spec: { primaries: 3 } }).wishes as readonly OperationWish[];
+  assert.equal(wish?.kind, 'delete-node');
+  assert.equal((wish?.request as { readonly id: string }).id, idOf('p3r0'));
+});
+
+test('old pods are made anew one by one: replicas, then primaries after a failover; spreading waits until all are new', () => {
+  const old = whole.map(() => ({ isCurrent: false }));
+  assert.deepEqual(kinds(look(whole, { pods: old, spec: { storage: { size: '1Gi' } } })), ['restart c-5']);
+  const primariesOld = whole.map(({ role }) => ({ isCurrent: role === 'replica' }));
+  assert.deepEqual(kinds(look(whole, { pods: primariesOld })), ['failover']);
+  const oneAway = old.map((one, at) => (at === 0 ? { ...one, isReady: false } : one));
+  assert.deepEqual(kinds(look(whole, { pods: oneAway })), []);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CLIENT_PORT } from './children.ts';
+import { type PodFacts, podMembers } from './pods.ts';
+import { safeReplicas } from './shrink.ts';
+import { clusterNodes, freshNode, viewOfNodes } from './testing.ts';
+
+const pod = (ordinal: number, ip?: string): PodFacts => ({
+  name: `c-${ordinal}`,
+  uid: `uid-${ordinal}`,
+  ordinal,
+  ...(ip !== undefined && { ip }),
+  isReady: true,
+  isDeleting: false,
+  isCurrent: true,
+  annotations: {},
+});
+
+const members = clusterNodes({ primaries: 3 }).map((node) => ({ ...node, port: CLIENT_PORT }));
+const pods = members.map(({ host }, ordinal) => pod(ordinal, host));
+const look = (extra: ReturnType<typeof freshNode>[], more: readonly PodFacts[]) => {
+  const view = viewOfNodes([...members, ...extra]);
+  return { view, all: podMembers([...pods, ...more], view) };
+};
+
+test('pods go from the end, each only if its server answered, knows nobody and holds nothing', () => {
+  const empty = look([freshNode('x', { host: '10.1.0.1', port: CLIENT_PORT })], [pod(3, '10.1.0.1')]);
+  assert.equal(safeReplicas(3, 4, empty.all, empty.view), 3);
+  const full = look([freshNode('x', { host: '10.1.0.1', port: CLIENT_PORT, keys: { 5: 1 } })], [pod(3, '10.1.0.1')]);
+  assert.equal(safeReplicas(3, 4, full.all, full.view), 4, 'it holds a key');
+  const silent = look([], [pod(3, '10.1.0.1')]);
+  assert.equal(safeReplicas(3, 4, silent.all, silent.view), 4, 'it did not answer');
+  const absent = look([], []);
+  assert.equal(safeReplicas(3, 4, absent.all, absent.view), 4, 'there is no pod to ask');
+  assert.equal(safeReplicas(2, 3, absent.all, absent.view), 3, 'the last one is a member');
+});
+
+test('more pods come at once', () => {
+  const { all, view } = look([], []);
+  assert.equal(safeReplicas(6, 3, all, view), 6);
+  assert.equal(safeReplicas(6, undefined, all, view), 6);
+});
