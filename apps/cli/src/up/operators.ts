@@ -21,5 +21,5 @@ export async function installKinds(client: KubeClient): Promise<void> {
 }
 
 export function addOperators(manager: Manager, ports: RedisOperatorPorts): void {
-  manager.add(new RedisClusterController(ports));
+  manager.add(new RedisClusterController(ports, { metrics: manager.measures.registry }));
 }

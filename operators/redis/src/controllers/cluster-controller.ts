@@ -3,7 +3,7 @@
  * the next, write the status. It rests on nothing but the resource, the caches and this turn's own look at the servers.
  */
 import { type DeepReadonly, finished, localExecutor, type Ports, requeueAfter, type Verdict } from '@reeve/runtime';
-import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
+import { Controller, type Parts, type Reconcile, type Reflection, type Registry } from '@reeve/runtime/manager';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import {
   configMaps,
@@ -24,6 +24,7 @@ import type { ConnectOptions } from '../client/client.ts';
 import { redisContext } from '../commands/context.ts';
 import { redisHandlers } from '../commands/handlers.ts';
 import { Settling } from './choose.ts';
+import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterTurn } from './cluster-turn.ts';
 import type { Environment } from './environment.ts';
 import { OperationRuns } from './operation-runs.ts';
@@ -37,6 +38,8 @@ export interface RedisOperatorPorts extends Ports {
 export interface RedisOperatorOptions {
   /** How often a cluster is looked at when nothing is to be done. Default 10 s; 30 s is the longest that makes sense. */
   readonly lookEveryMs?: number;
+  /** Where its metrics are put: those of the manager. Default: nowhere. */
+  readonly metrics?: Pick<Registry, 'read'>;
 }
 
 /** What this process keeps of a cluster between turns. Losing it loses nothing. */
@@ -53,6 +56,7 @@ export const FINALIZER = 'redis.reeve.dev/cluster';
 export class RedisClusterController extends Controller<RedisClusterObject> {
   readonly #ports: RedisOperatorPorts;
   readonly #lookEveryMs: number;
+  readonly #metrics: ClusterMetrics;
   readonly #kept = new Map<string, Kept>();
   readonly #settling = new Map<string, Settling>();
   #runs: OperationRuns = new OperationRuns(() => undefined);
@@ -60,10 +64,11 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   #tasks: Reflection<RedisTaskObject> | undefined;
   #workerNodes: Reflection<WorkerNode> | undefined;
 
-  constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS }: RedisOperatorOptions = {}) {
+  constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS, metrics }: RedisOperatorOptions = {}) {
     super({ name: 'redis' });
     this.#ports = ports;
     this.#lookEveryMs = lookEveryMs;
+    this.#metrics = new ClusterMetrics(metrics);
   }
 
   override setUp(parts: Parts): void {
@@ -114,6 +119,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       newPassword: () => this.#ports.newPassword(),
       environment: (options) => this.#environment(key, options),
       lookEveryMs: this.#lookEveryMs,
+      saw: (seen) => this.#metrics.saw(key, seen),
     });
     return turn.run();
   }
@@ -153,5 +159,6 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     void this.#kept.get(key)?.redis.close();
     this.#kept.delete(key);
     this.#settling.delete(key);
+    this.#metrics.forget(key);
   }
 }

@@ -41,6 +41,7 @@ import { taskWish } from '../plan/task-wish.ts';
 import { clusters, sameEndpoint } from '../plan/topology.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
+import type { SeenCluster } from './cluster-metrics.ts';
 import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet } from './declare.ts';
 import type { Environment } from './environment.ts';
@@ -57,6 +58,7 @@ export interface TurnGiven {
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
   readonly lookEveryMs: number;
+  saw(seen: SeenCluster): void;
 }
 
 /** While something is under way or amiss. */
@@ -313,6 +315,7 @@ export class ClusterTurn {
     ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
     const progress = this.#current && runs.of(work.key)?.progress;
     this.#tell(findings);
+    this.#given.saw({ findings, ...topology, operation });
     await work.status({
       ...(generation !== undefined && { observedGeneration: generation }),
       phase: phaseOf({ isPaused, configured, findings, isWhole, ...(operation !== undefined && { operation }) }),

@@ -65,8 +65,21 @@ test('a pod that is lost without a volume is replaced: its node is forgotten, th
   const primary = world.status('c').members?.find(({ role }) => role === 'primary');
   assert.ok(primary);
   await world.deletePod(primary.pod);
-  await world.until('it is not well', () => world.status('c').phase !== 'Running');
+  // Each finding is a condition, an event and a metric.
+  const codes = () =>
+    [
+      ...world
+        .metrics()
+        .matchAll(
+          /^reeve_redis_findings\{namespace="ns",cluster="c",code="(\w+)",severity="(?:broken|degraded)"\} [1-9]/gm,
+        ),
+    ].map(([, code]) => code);
+  await world.until('the check tells', () =>
+    codes().some((code) => code === 'NODE_UNREACHABLE' || code === 'NODE_FAILED'),
+  );
+  assert.ok((await world.reasons()).some((reason) => reason === 'NodeUnreachable' || reason === 'NodeFailed'));
   await world.until('the cluster runs again', isRunning(world));
+  assert.deepEqual(codes(), []);
   const status = world.status('c');
   assert.equal(status.primaries, 3);
   assert.equal(status.replicas, 3);

@@ -48,6 +48,8 @@ export class OperatorWorld {
   readonly model: RedisClusterModel;
   /** Around all requests of the manager that is started next. */
   wire: (transport: Transport) => Transport = (transport) => transport;
+  /** As Prometheus reads them. */
+  metrics: () => string = () => '';
   /** Pods that the kubelet does not start, by name. */
   readonly held = new Set<string>();
   readonly #api: ApiWorld;
@@ -111,13 +113,17 @@ export class OperatorWorld {
     const files = { read: never, write: never, append: never, remove: never };
     let passwords = 0;
     manager.add(
-      new RedisClusterController({
-        ...base,
-        files,
-        newPassword: () => `password-${this.#ids}-${++passwords}`,
-        connect: () => modelPort(this.model),
-      }),
+      new RedisClusterController(
+        {
+          ...base,
+          files,
+          newPassword: () => `password-${this.#ids}-${++passwords}`,
+          connect: () => modelPort(this.model),
+        },
+        { metrics: manager.measures.registry },
+      ),
     );
+    this.metrics = () => manager.metrics();
     this.#stop = new AbortController();
     this.#managed = manager.run(this.#stop.signal);
     // A killed manager ends with an error, and nobody waits for it.

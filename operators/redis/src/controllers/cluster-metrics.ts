@@ -1,0 +1,56 @@
+/** What is known of clusters, for Prometheus: as it was seen last, when somebody scrapes. */
+import type { Reading, Registry } from '@reeve/runtime/manager';
+import type { Finding } from '../api/findings.ts';
+
+export interface SeenCluster {
+  readonly findings: readonly Finding[];
+  readonly primaries: number;
+  readonly replicas: number;
+  readonly slots: number;
+  readonly operation?: string | undefined;
+}
+
+export class ClusterMetrics {
+  readonly #seen = new Map<string, SeenCluster>();
+
+  constructor(registry: Pick<Registry, 'read'> | undefined) {
+    registry?.read('reeve_redis_findings', 'What the check found, by code and severity.', () => this.#all(findings));
+    registry?.read('reeve_redis_slots_served', 'Slots with an owner that answers, of 16384.', () =>
+      this.#all(({ slots }) => [{ labels: {}, value: slots }]),
+    );
+    registry?.read('reeve_redis_members', 'Nodes that answer, by role.', () =>
+      this.#all(({ primaries, replicas }) => [
+        { labels: { role: 'primary' }, value: primaries },
+        { labels: { role: 'replica' }, value: replicas },
+      ]),
+    );
+    registry?.read('reeve_redis_operation_running', 'The operation that runs, if one does.', () =>
+      this.#all(({ operation }) => (operation === undefined ? [] : [{ labels: { kind: operation }, value: 1 }])),
+    );
+  }
+
+  saw(key: string, seen: SeenCluster): void {
+    this.#seen.set(key, seen);
+  }
+
+  forget(key: string): void {
+    this.#seen.delete(key);
+  }
+
+  *#all(readings: (seen: SeenCluster) => Iterable<Reading>): Generator<Reading> {
+    for (const [key, seen] of this.#seen) {
+      const [namespace = '', cluster = ''] = key.split('/');
+      for (const { labels, value } of readings(seen)) yield { labels: { namespace, cluster, ...labels }, value };
+    }
+  }
+}
+
+function* findings({ findings: all }: SeenCluster): Generator<Reading> {
+  const counts = new Map<string, { readonly labels: Reading['labels']; value: number }>();
+  for (const { code, severity } of all) {
+    const known = counts.get(`${code} ${severity}`) ?? { labels: { code, severity }, value: 0 };
+    counts.set(`${code} ${severity}`, known);
+    known.value++;
+  }
+  yield* counts.values();
+}
