@@ -223,3 +223,30 @@ test('the operator may end at any time: the next one goes on with what was begun
   await world.until('it has grown', () => isRunning(world)() && world.status('c').primaries === 4, 900_000);
   assertHeld(world, keys);
 });
+
+test('the operator dies at its effects, one after the other, while it creates, grows and shrinks', async (t) => {
+  const calm = await OperatorWorld.start(t);
+  const live = async (world: OperatorWorld) => {
+    await world.create('c');
+    await world.until('the cluster runs', isRunning(world));
+    const keys = await write(world, 50);
+    await world.patch('c', { spec: { primaries: 4 } });
+    await world.until('it has grown', () => isRunning(world)() && world.status('c').replicas === 4, 900_000);
+    await world.patch('c', { spec: { primaries: 3 } });
+    await world.until('it has shrunk', () => isRunning(world)() && world.set('c')?.spec?.replicas === 6, 900_000);
+    assertHeld(world, keys);
+    assert.equal(world.status('c').primaries, 3);
+    assert.equal(world.status('c').replicas, 3);
+  };
+  await live(calm);
+  const every = Math.ceil(calm.effects / 24);
+  let deaths = 0;
+  for (let after = 3; after < calm.effects; after += every) {
+    const world = await OperatorWorld.start(t);
+    world.diesAfter = after;
+    await live(world);
+    deaths += world.deaths;
+  }
+  t.diagnostic(`${calm.effects} effects, ${deaths} deaths`);
+  assert.ok(deaths >= 20, `${deaths} deaths`);
+});

@@ -46,8 +46,11 @@ export class OperatorWorld {
   readonly clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   readonly lines: string[] = [];
   readonly model: RedisClusterModel;
-  /** Around all requests of the manager that is started next. */
-  wire: (transport: Transport) => Transport = (transport) => transport;
+  /** The operator dies with its next effect but so many: a write to the API, or a call to a server. It is then started anew. */
+  diesAfter = Number.POSITIVE_INFINITY;
+  /** Effects of all operators. */
+  effects = 0;
+  deaths = 0;
   /** As Prometheus reads them. */
   metrics: () => string = () => '';
   /** Pods that the kubelet does not start, by name. */
@@ -57,6 +60,7 @@ export class OperatorWorld {
   readonly #volumes = new Map<string, ModelServer>();
   readonly #running = new Map<string, { readonly uid: string; readonly server: ModelServer }>();
   #addresses = 0;
+  #replaced = 0;
   #ids = 0;
   #stop: AbortController | undefined;
   #managed: Promise<void> | undefined;
@@ -104,13 +108,14 @@ export class OperatorWorld {
     const ids = { next: (prefix: string) => `${prefix}-${++this.#ids}` };
     const rate = { perSecond: 1e6, burst: 1e6 };
     const base = { clock: this.clock, random: seededRandom(2), ids };
+    const life = { isDead: false };
     const manager = new Manager(base, {
       name: 'operators',
-      transport: this.wire(this.#api.transport),
+      transport: this.#mortal(life),
       budget: { write: rate, delete: rate, read: rate, event: rate },
       log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
     });
-    const files = { read: never, write: never, append: never, remove: never };
+    const files = { read: refused, write: refused, append: refused, remove: refused };
     let passwords = 0;
     manager.add(
       new RedisClusterController(
@@ -118,7 +123,7 @@ export class OperatorWorld {
           ...base,
           files,
           newPassword: () => `password-${this.#ids}-${++passwords}`,
-          connect: () => modelPort(this.model),
+          connect: () => modelPort(this.model, async (call) => (this.#survives(life) ? call.apply() : never<never>())),
         },
         { metrics: manager.measures.registry },
       ),
@@ -128,6 +133,40 @@ export class OperatorWorld {
     this.#managed = manager.run(this.#stop.signal);
     // A killed manager ends with an error, and nobody waits for it.
     this.#managed.catch(() => undefined);
+  }
+
+  /** Before it happens, or the moment after: nobody hears of it. */
+  #survives(life: { isDead: boolean }): boolean {
+    if (life.isDead) return false;
+    this.effects++;
+    if (this.diesAfter-- > 0) return true;
+    life.isDead = true;
+    this.diesAfter = Number.POSITIVE_INFINITY;
+    this.deaths++;
+    return false;
+  }
+
+  #mortal(life: { isDead: boolean }): Transport {
+    const { transport } = this.#api;
+    return async (request) => {
+      if (life.isDead) return never();
+      const isWrite = request.method !== 'GET';
+      if (isWrite && !this.#survives(life)) {
+        // Half of them die when it is done, and before they hear of it.
+        if (this.deaths % 2 === 0) await transport(request);
+        return never();
+      }
+      const answer = await transport(request);
+      return life.isDead ? never() : answer;
+    };
+  }
+
+  /** Starts a successor for one that died. */
+  #replaceDead(): void {
+    if (this.deaths === this.#replaced) return;
+    this.#replaced = this.deaths;
+    this.#stop?.abort();
+    this.startManager();
   }
 
   /** In good order. */
@@ -202,6 +241,7 @@ export class OperatorWorld {
     while (this.clock.now() <= end) {
       await settled();
       if (holds()) return;
+      this.#replaceDead();
       await this.#kubelet();
       await this.clock.advance(250);
       this.model.sync();
@@ -284,6 +324,11 @@ export class OperatorWorld {
   }
 }
 
-function never(): never {
+function refused(): never {
   throw new Error('the operator has no files');
+}
+
+/** What a dead process waits for. */
+function never<T>(): Promise<T> {
+  return new Promise(() => undefined);
 }
