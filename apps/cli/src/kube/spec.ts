@@ -129,8 +129,6 @@ const eventsCommand = defineCommand({
   load: () => import('./events.ts'),
 });
 
-export const whyOptions = apiOptions;
-
 const whyCommand = defineCommand({
   name: 'why',
   takes: 'KIND/NAME',
@@ -138,7 +136,7 @@ const whyCommand = defineCommand({
   description: [
     'From its status and its events: what is being done and why, what is waited for, what is amiss, what was done last.',
   ],
-  options: whyOptions,
+  options: apiOptions,
   examples: [{ line: 'reeve why rediscluster/cache', what: 'what its operator sees, does and waits for' }],
   load: () => import('./why.ts'),
 });

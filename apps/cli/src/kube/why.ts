@@ -6,11 +6,11 @@ import { withApi } from './api.ts';
 import { eventTime } from './columns.ts';
 import { explain, type Happened } from './explanation.ts';
 import { readWanted, resolveKind } from './kinds.ts';
-import type { whyOptions } from './spec.ts';
+import type { apiOptions } from './spec.ts';
 
 const events = resource({ group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true });
 
-export async function run(line: CommandLine<typeof whyOptions>): Promise<ExitCode> {
+export async function run(line: CommandLine<typeof apiOptions>): Promise<ExitCode> {
   const { io, words, signal } = line;
   const [wanted, ...more] = words.length === 0 ? [] : readWanted(words);
   const [name, ...names] = wanted?.names ?? [];

@@ -93,7 +93,7 @@ test('newcomers are primaries first; those without slots get some before replica
   const grown = { spec: { primaries: 4 } };
   assert.deepEqual(kinds(look([...whole, ...fresh(2)], grown)), ['add-node', 'add-node']);
   const [first] = look([...whole, ...fresh(2)], grown).wishes as readonly OperationWish[];
-  assert.equal((first?.request as { readonly as: string }).as, 'primary');
+  assert.equal((first?.request as { readonly as?: string } | undefined)?.as, 'primary');
   const joined = clusterNodes({ primaries: 4, replicas: 1, nodes: { p0: { slots: '' }, p1: { slots: '0-8191' } } });
   const without = joined.filter(({ id }) => id !== idOf('p0r0'));
   const steps = kinds(look([...without, ...fresh(1)], grown));
@@ -107,7 +107,7 @@ test('pods beyond the size leave, replicas first, and a primary hands over to on
   const six = clusterNodes({ primaries: 4, replicas: 1 });
   const [wish] = look(six, { spec: { primaries: 3 } }).wishes as readonly OperationWish[];
   assert.equal(wish?.kind, 'delete-node');
-  assert.equal((wish?.request as { readonly id: string }).id, idOf('p3r0'));
+  assert.equal((wish?.request as { readonly id?: string } | undefined)?.id, idOf('p3r0'));
 });
 
 test('old pods are made anew one by one: replicas, then primaries after a failover; spreading waits until all are new', () => {
