@@ -1,5 +1,5 @@
 /** Which of a cluster's wishes is begun: the first that has settled, that its operation allows, and that a person approved if one must. */
-import { canonicalJson, digest, type Refusal, type Waiting } from '@reeve/runtime';
+import { type BackoffOptions, backoffMs, canonicalJson, digest, type Refusal, type Waiting } from '@reeve/runtime';
 import type { OperationWish, RestartWish, Wish } from '../plan/next.ts';
 import type { Environment } from './environment.ts';
 import { operationOfKind } from './operations.ts';
@@ -15,16 +15,32 @@ export interface Choice {
   readonly wakeAt?: number;
 }
 
-/** How long each wish has been there, in this process: a restart of ours waits a little longer, and that is all. */
+/** What failed is tried again ever more seldom. */
+const backoff: BackoffOptions = { baseMs: 5_000, factor: 2, capMs: 300_000, jitter: 0.2 };
+
+/** How long each wish has been there, and how often its kind failed, in this process: one that is restarted begins anew, and that is all. */
 export class Settling {
   #since = new Map<string, number>();
+  readonly #failed = new Map<string, { readonly times: number; readonly at: number }>();
 
   /** When a wish may be acted on. What is not wished any more is forgotten. */
   times(wishes: readonly Wish[], now: number): readonly number[] {
     const names = wishes.map(nameOf);
     const since = new Map(names.map((name) => [name, this.#since.get(name) ?? now]));
     this.#since = since;
-    return wishes.map(({ settleMs }, index) => (since.get(names[index] ?? '') ?? now) + settleMs);
+    return wishes.map((wish, index) =>
+      Math.max((since.get(names[index] ?? '') ?? now) + wish.settleMs, this.#notBefore(wish)),
+    );
+  }
+
+  ended(kind: string, isDone: boolean, now: number): void {
+    if (isDone) this.#failed.delete(kind);
+    else this.#failed.set(kind, { times: (this.#failed.get(kind)?.times ?? 0) + 1, at: now });
+  }
+
+  #notBefore(wish: Wish): number {
+    const failed = wish.what === 'operation' ? this.#failed.get(wish.kind) : undefined;
+    return failed ? failed.at + backoffMs(failed.times, backoff, 0) : Number.NEGATIVE_INFINITY;
   }
 }
 

@@ -188,6 +188,7 @@ export class ClusterTurn {
           : undefined;
     if (end.outcome === 'done') work.events.normal('OperationDone', `${current.kind}: ${current.why}`, current.kind);
     else work.events.warning('OperationFailed', `${current.kind}: ${message ?? end.outcome}`, current.kind);
+    this.#given.settling.ended(current.kind, end.outcome === 'done', work.now());
     this.#past(current, end.outcome, message);
     runs.forget(work.key);
   }

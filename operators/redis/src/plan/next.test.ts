@@ -87,6 +87,8 @@ test('a dead member without a home is forgotten, and who lives in its place beco
   // With a pod in which nobody answers it could still come back there.
   const silent = [...pods.slice(0, -1), { ...(pods.at(-1) as PodFacts), ip: '10.9.9.9' }];
   assert.ok(!kinds(nextSteps({ ...facts, members: podMembers(silent, view) })).includes('delete-node'));
+  // Nor is it lost while its pod is only on its way back.
+  assert.ok(!kinds(nextSteps({ ...facts, members: podMembers(pods.slice(0, -1), view) })).includes('delete-node'));
 });
 
 test('newcomers are primaries first; those without slots get some before replicas come', () => {

@@ -71,6 +71,8 @@ const FIXABLE: readonly FindingCode[] = [
 export function nextSteps(facts: NextFacts): Next {
   const { desired, view } = facts;
   const absent = facts.members.filter(({ node }) => !node);
+  // A pod that is not there at all may be about to come back, too, with what its volume holds.
+  const isComplete = facts.members.length >= desired.size && absent.length === 0;
   const waitingFor = missing(facts, absent);
   const { cluster, apart } = mainCluster(view);
   const isAnywhere = loners(view).length < members(view).length;
@@ -82,8 +84,8 @@ export function nextSteps(facts: NextFacts): Next {
   const strangers = newcomers(facts);
   return {
     wishes: [
-      ...fixes(facts, absent.length > 0),
-      ...lost(facts, cluster, absent.length),
+      ...fixes(facts, !isComplete),
+      ...(isComplete ? lost(facts, cluster) : []),
       ...strangers.primaries,
       // A primary without slots gets no replicas: those who come would have to move once it has some.
       ...(strangers.replicas.length > 0 ? fillEmpty(facts, cluster) : []),
@@ -158,8 +160,7 @@ function fixes({ desired, findings }: NextFacts, someAbsent: boolean): readonly 
  * Members that live nowhere any more: when a server answers in every pod, whoever did not answer has no pod to come back in. It is
  * forgotten only if all call it failed and nothing is left of it; the operation sees to that.
  */
-function lost({ desired }: NextFacts, cluster: ClusterView, silentPods: number): readonly OperationWish[] {
-  if (silentPods > 0) return [];
+function lost({ desired }: NextFacts, cluster: ClusterView): readonly OperationWish[] {
   return members(cluster)
     .filter((node) => !isReported(node) && isFailed(node))
     .map((node) =>
