@@ -18,7 +18,12 @@ const good: MachineFacts = {
   port: { number: 6443, isFree: true },
   hasLoopback: true,
   data: { path: '/d', state: 'none', note: '', freeBytes: 1024 ** 3 },
-  programs: { sh: '/bin/sh', 'valkey-server': '/bin/valkey-server' },
+  shell: '/bin/sh',
+  images: [
+    { name: 'valkey', availability: { state: 'installed', path: '/bin/valkey-server', version: '9.1.2' } },
+    { name: 'redis', availability: { state: 'fetchable', version: '7.0.15', from: 'Debian', bytes: 1_500_000 } },
+    { name: 'elassandra', availability: { state: 'missing', why: 'it needs Java 8' } },
+  ],
 };
 
 const states = (facts: Partial<MachineFacts>): Readonly<Record<string, string>> =>
@@ -35,10 +40,9 @@ test('a good machine lacks nothing that is needed; what only some pods need is a
     'data folder': 'ok',
     disk: 'ok',
     sh: 'ok',
-    'valkey-server': 'ok',
-    'redis-server': 'advice',
-    java: 'advice',
-    postgres: 'advice',
+    'image valkey': 'ok',
+    'image redis': 'ok',
+    'image elassandra': 'advice',
   });
 });
 
@@ -51,7 +55,7 @@ test('each thing that is needed is missed by itself', () => {
     [{ port: { number: 1, isFree: false } }, 'port'],
     [{ data: { ...data, state: 'unusable', note: 'newer' } }, 'data folder'],
     [{ data: { ...data, freeBytes: 1 } }, 'disk'],
-    [{ programs: {} }, 'sh'],
+    [{ shell: undefined }, 'sh'],
   ];
   for (const [facts, check] of cases) {
     const missing = Object.entries(states(facts)).filter(([, state]) => state === 'missing');
@@ -72,7 +76,7 @@ test('without a sandbox pods still run, so that it is advice, with its remedy', 
 });
 
 test('the report has a line for each, the remedy below, and a verdict', () => {
-  const text = findingsText(diagnose({ ...good, programs: {} }), styleFor(false, {}));
+  const text = findingsText(diagnose({ ...good, shell: undefined }), styleFor(false, {}));
   assert.match(text, /^ok {7}system +linux\n/);
   assert.match(text, /missing {2}sh +not on PATH\n +→ every container/);
   assert.match(text, /1 thing that is needed is missing\.\n$/);

@@ -1,5 +1,5 @@
 /** What is known of a machine, and what follows from it for whoever wants to run a control plane on it. */
-import type { DriverReport } from '@reeve/local-node';
+import type { DriverReport, ImageReport } from '@reeve/local-node';
 
 export interface MachineFacts {
   readonly platform: string;
@@ -26,8 +26,10 @@ export interface MachineFacts {
     /** Undefined: not known. */
     readonly freeBytes: number | undefined;
   };
-  /** Where they are on PATH. */
-  readonly programs: Readonly<Record<string, string | undefined>>;
+  /** Where the shell is on PATH. */
+  readonly shell: string | undefined;
+  /** What the images of pods stand for here. */
+  readonly images: readonly ImageReport[];
 }
 
 export interface Finding {
@@ -42,14 +44,6 @@ const LEAST_NODE = 24;
 const LEAST_FREE_BYTES = 200 * 1024 * 1024;
 const MIB = 1024 * 1024;
 
-/** Programs of pods, and what each is for. */
-export const POD_PROGRAMS: Readonly<Record<string, string>> = {
-  'valkey-server': 'Valkey clusters',
-  'redis-server': 'Redis clusters',
-  java: 'Cassandra',
-  postgres: 'PostgreSQL',
-};
-
 export function diagnose(facts: MachineFacts): readonly Finding[] {
   return [
     ...platform(facts),
@@ -57,7 +51,8 @@ export function diagnose(facts: MachineFacts): readonly Finding[] {
     userNamespaces(facts),
     ...network(facts),
     ...dataFolder(facts),
-    ...programs(facts),
+    shellOf(facts),
+    ...facts.images.map(imageOf),
   ];
 }
 
@@ -149,20 +144,36 @@ function dataFolder({ data: { path, state, note, freeBytes } }: MachineFacts): r
   ];
 }
 
-function programs({ programs: found }: MachineFacts): readonly Finding[] {
-  const shell: Finding = found.sh
-    ? { check: 'sh', state: 'ok', detail: found.sh }
-    : {
-        check: 'sh',
-        state: 'missing',
-        detail: 'not on PATH',
-        remedy: 'every container is started by a shell: install one',
+function shellOf({ shell }: MachineFacts): Finding {
+  if (shell !== undefined) return { check: 'sh', state: 'ok', detail: shell };
+  const remedy = 'every container is started by a shell: install one';
+  return { check: 'sh', state: 'missing', detail: 'not on PATH', remedy };
+}
+
+/** An image that is not to be had is only missed by whoever wants it. */
+function imageOf({ name, availability }: ImageReport): Finding {
+  const check = `image ${name}`;
+  switch (availability.state) {
+    case 'installed':
+      return { check, state: 'ok', detail: `${availability.version} on PATH: ${availability.path}` };
+    case 'cached':
+      return { check, state: 'ok', detail: `${availability.version}, fetched before` };
+    case 'fetchable':
+      return {
+        check,
+        state: 'ok',
+        detail: `${availability.version}, fetched when it is needed: ${availability.from}, ${megabytes(availability.bytes)}`,
       };
-  const ofPods = Object.entries(POD_PROGRAMS).map(([name, use]): Finding => {
-    const path = found[name];
-    if (path !== undefined) return { check: name, state: 'ok', detail: path };
-    const remedy = `only for ${use}: install it so that it is on PATH`;
-    return { check: name, state: 'advice', detail: 'not on PATH', remedy };
-  });
-  return [shell, ...ofPods];
+    case 'missing':
+      return {
+        check,
+        state: 'advice',
+        detail: 'not to be had here',
+        remedy: `only for pods with this image: ${availability.why}`,
+      };
+  }
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

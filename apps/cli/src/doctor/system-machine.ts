@@ -8,7 +8,8 @@ import { detectDrivers, type Host } from '@reeve/local-node';
 import { asReeveError, deadline, ReeveError } from '@reeve/runtime';
 import type { Io } from '../io.ts';
 import { findDataFolder } from '../up/data-folder.ts';
-import { type MachineFacts, POD_PROGRAMS } from './diagnose.ts';
+import { userCatalog } from '../up/images.ts';
+import type { MachineFacts } from './diagnose.ts';
 
 const ANSWER_MS = 2_000;
 const ANOTHER_ADDRESS = '127.83.7.5';
@@ -37,7 +38,8 @@ export async function factsOf(
       port: port === undefined ? undefined : { number: port, isFree: await canListen('127.0.0.1', port) },
       hasLoopback: await canListen(ANOTHER_ADDRESS, 0),
       data: { ...(await stateOf(io, data)), path: data, freeBytes: await freeBytesOf(data) },
-      programs: await programsOn(host, ['sh', ...Object.keys(POD_PROGRAMS)]),
+      shell: await findOnPath(host, 'sh'),
+      images: await imagesOf(io, host),
     };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -97,15 +99,16 @@ async function freeBytesOf(path: string): Promise<number | undefined> {
   }
 }
 
-async function programsOn({ files, path }: Host, names: readonly string[]): Promise<MachineFacts['programs']> {
-  const found: Record<string, string | undefined> = {};
-  for (const name of names) {
-    for (const folder of path.split(':')) {
-      const candidate = join(folder, name);
-      if ((await files.kindOf(candidate)) !== 'file') continue;
-      found[name] = candidate;
-      break;
-    }
+async function imagesOf(io: Io, host: Host): Promise<MachineFacts['images']> {
+  await using catalog = userCatalog({ ...io.ports, host }, io.env);
+  return await catalog.report(new AbortController().signal);
+}
+
+async function findOnPath({ files, path }: Host, name: string): Promise<string | undefined> {
+  for (const folder of path.split(':')) {
+    const candidate = join(folder, name);
+    // A folder that this user may not look into is not where he has it.
+    if ((await files.kindOf(candidate).catch(() => undefined)) === 'file') return candidate;
   }
-  return found;
+  return undefined;
 }
