@@ -41,15 +41,20 @@ const placement = object({
   tolerations: optional(list(anything(), { maxItems: 16 })),
 });
 
-const user = object({
-  name: text({ ...word, pattern: '^[A-Za-z0-9_.-]+$' }),
-  rules: text({
-    maxLength: 1_024,
-    pattern: '^[^\\n\\r#>]*$',
-    description: 'ACL rules without passwords: ~app:* +@all.',
-  }),
-  passwordSecret: object({ name: text(name), key: text(name) }),
-});
+const user = object(
+  {
+    name: text({ ...word, pattern: '^[A-Za-z0-9_.-]+$' }),
+    rules: text({
+      maxLength: 1_024,
+      pattern: '^[^\\n\\r#>]*$',
+      description: 'ACL rules without passwords: ~app:* +@all.',
+    }),
+    passwordSecret: object({ name: text(name), key: text(name) }),
+  },
+  {
+    rules: [{ rule: "!(self.name in ['default', 'reeve'])", message: 'default and reeve are users of every cluster' }],
+  },
+);
 
 const spec = object(
   {
@@ -115,8 +120,8 @@ const spec = object(
         message: `at most ${MOST_MEMBERS} nodes`,
       },
       {
-        rule: 'has(self.storage) == has(oldSelf.storage)',
-        message: 'whether nodes have volumes cannot be changed: make a new cluster and restore into it',
+        rule: 'has(self.storage) == has(oldSelf.storage) && (!has(self.storage) || self.storage == oldSelf.storage)',
+        message: 'storage cannot be changed: a StatefulSet does not change its claims. Make a new cluster',
       },
     ],
   },

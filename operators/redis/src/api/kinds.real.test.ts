@@ -59,6 +59,10 @@ test('the real server takes both kinds, and holds their rules', async () => {
   await assert.rejects(create('two', { primaries: 3, image: 'a', version: '9' }), isInvalid(/give one of the two/));
   const noStorage = { type: 'merge', value: { spec: { storage: null } } } as const;
   await assert.rejects(clusters.patch('good', noStorage), isInvalid(/cannot be changed/));
+  const larger = { type: 'merge', value: { spec: { storage: { size: '2Gi' } } } } as const;
+  await assert.rejects(clusters.patch('good', larger), isInvalid(/cannot be changed/));
+  const users = [{ name: 'default', rules: '+@all', passwordSecret: { name: 's', key: 'k' } }];
+  await assert.rejects(create('mine', { primaries: 3, auth: { users } }), isInvalid(/users of every cluster/));
 
   const tasks = client.resource(redisTasks, 'default');
   const task = (name: string, spec: object) => tasks.create({ metadata: { name }, spec } as never);

@@ -15,6 +15,8 @@ export interface Choice {
   readonly wakeAt?: number;
 }
 
+/** Each proposal looks at the whole cluster: of many wishes of one kind the next turn tries others, too, once these are done. */
+const MOST_TRIES = 3;
 /** What failed is tried again ever more seldom. */
 const backoff: BackoffOptions = { baseMs: 5_000, factor: 2, capMs: 300_000, jitter: 0.2 };
 
@@ -28,9 +30,7 @@ export class Settling {
     const names = wishes.map(nameOf);
     const since = new Map(names.map((name) => [name, this.#since.get(name) ?? now]));
     this.#since = since;
-    return wishes.map((wish, index) =>
-      Math.max((since.get(names[index] ?? '') ?? now) + wish.settleMs, this.#notBefore(wish)),
-    );
+    return wishes.map(({ settleMs }, index) => (since.get(names[index] ?? '') ?? now) + settleMs);
   }
 
   ended(kind: string, isDone: boolean, now: number): void {
@@ -38,7 +38,8 @@ export class Settling {
     else this.#failed.set(kind, { times: (this.#failed.get(kind)?.times ?? 0) + 1, at: now });
   }
 
-  #notBefore(wish: Wish): number {
+  /** A kind that failed is left alone until then; others go on meanwhile. */
+  notBefore(wish: Wish): number {
     const failed = wish.what === 'operation' ? this.#failed.get(wish.kind) : undefined;
     return failed ? failed.at + backoffMs(failed.times, backoff, 0) : Number.NEGATIVE_INFINITY;
   }
@@ -69,13 +70,22 @@ export async function choose({ wishes, settling, approved, environment }: Choose
     ...(proposed && { proposed }),
     ...more,
   });
+  const tries = new Map<string, number>();
+  let wakeAt: number | undefined;
   for (const [index, wish] of wishes.entries()) {
     const at = times[index] ?? now;
+    const notBefore = settling.notBefore(wish);
+    if (notBefore > now) {
+      wakeAt = Math.min(wakeAt ?? notBefore, notBefore);
+      continue;
+    }
     // What is less urgent does not go first: it might rest on what is about to be mended.
     if (at > now) return result({ wakeAt: at, waitingFor: [...result().waitingFor, settlingWait(wish)] });
     if (wish.what === 'restart') return result({ restart: wish });
     const operation = operationOfKind(wish.kind);
-    if (!operation) continue;
+    const tried = tries.get(wish.kind) ?? 0;
+    tries.set(wish.kind, tried + 1);
+    if (!operation || tried >= MOST_TRIES) continue;
     const proposal = await propose(operation, wish.request, environment);
     if ('refused' in proposal) {
       refused.push(
@@ -90,7 +100,7 @@ export async function choose({ wishes, settling, approved, environment }: Choose
     }
     return result({ begin: { wish, proposal } });
   }
-  return result();
+  return result(wakeAt === undefined ? {} : { wakeAt });
 }
 
 function settlingWait({ why }: Wish): Waiting {

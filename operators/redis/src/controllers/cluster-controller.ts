@@ -51,6 +51,8 @@ interface Kept {
 
 const BY_CLUSTER = 'redis-cluster';
 const LOOK_EVERY_MS = 10_000;
+/** A look at a large cluster of which many are silent takes its time. */
+const TURN_MS = 600_000;
 export const FINALIZER = 'redis.reeve.dev/cluster';
 
 export class RedisClusterController extends Controller<RedisClusterObject> {
@@ -99,9 +101,13 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       of: own,
       queues: [queue],
       concurrency: 4,
+      timeoutMs: TURN_MS,
       reconcile: (work) => this.#turn(work),
       finalizer: { name: FINALIZER, finalize: (work) => this.#finalize(work) },
-      gone: async ({ key }) => this.#forget(key),
+      gone: async ({ key }) => {
+        await this.#runs.stop(key, 'deleted');
+        this.#forget(key);
+      },
     });
   }
 

@@ -9,6 +9,7 @@ import {
   type Waiting,
   wakeAt,
 } from '@reeve/runtime';
+import { isKubeError } from '@reeve/kube';
 import type { Reconcile } from '@reeve/runtime/manager';
 import {
   APPROVE,
@@ -26,6 +27,8 @@ import {
   secrets,
   statefulSets,
   type WorkerNode,
+  type Secret,
+  redisTasks,
 } from '../api/kinds.ts';
 import type { ClusterView } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
@@ -34,12 +37,12 @@ import { checkCluster, isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
 import { conditionType, findingConditions, phaseOf, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
-import { nextSteps, type OperationWish } from '../plan/next.ts';
-import { endpointOf, podMembers, type PodFacts, type PodMember } from '../plan/pods.ts';
+import { nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
+import { endpointOf, ordinalOf, podMembers, type PodFacts, type PodMember } from '../plan/pods.ts';
 import { safeReplicas } from '../plan/shrink.ts';
 import { taskWish } from '../plan/task-wish.ts';
-import { clusters, sameEndpoint } from '../plan/topology.ts';
-import { type Choice, choose, type Settling } from './choose.ts';
+import { clusters, ownersBySlot, sameEndpoint } from '../plan/topology.ts';
+import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { connectOptionsOf } from './credentials.ts';
@@ -84,6 +87,13 @@ export class ClusterTurn {
   #refused: readonly Refusal[] = [];
   #proposed: Choice['proposed'];
   #wakeAt: number | undefined;
+  #hasEnded = false;
+  /** What was written of it is not in the cache yet. */
+  #endedTask: string | undefined;
+  /** Why an object of ours could not be made what it should be. */
+  #undeclared: string | undefined;
+  #users = '';
+  #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
     this.#given = given;
@@ -101,9 +111,13 @@ export class ClusterTurn {
     if (isPaused) await runs.stop(work.key, 'superseded');
     const whole = isPaused ? this.#asBefore() : await this.#declare();
     const seen = await this.#look(whole);
+    this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
     if (!isPaused && environment) await this.#act(seen, environment);
     await this.#write(seen, isPaused);
+    // Written: only now may it be forgotten where it ran.
+    if (this.#hasEnded) runs.forget(work.key);
+    work.signal.throwIfAborted();
     if (environment && this.#current && !isPaused) runs.start(work.key, this.#current, environment);
     return this.#verdict(seen, isPaused);
   }
@@ -113,8 +127,9 @@ export class ClusterTurn {
     const { work, newPassword } = this.#given;
     const { secret, waitingFor } = await declareAuth(work, newPassword);
     this.#waiting.push(...waitingFor);
-    await declareServices(work, this.#desired);
-    return this.#letIn(connectOptionsOf(secret));
+    this.#users = secret?.data?.['users.acl'] ?? '';
+    await this.#tryTo(() => declareServices(work, this.#desired));
+    return this.#letIn(connectOptionsOf(secret as Secret | undefined));
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
@@ -167,17 +182,36 @@ export class ClusterTurn {
     if (this.#current && run?.end) await this.#end(this.#current, run.end);
     else if (this.#current && (await this.#isCancelled(this.#current))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
-    const present = work.read(statefulSets, `${namespace}/${namesOf(name).statefulSet}`)?.spec?.replicas;
+    const setName = namesOf(name).statefulSet;
+    const set =
+      work.read(statefulSets, `${namespace}/${setName}`) ??
+      (await work.api.resource(statefulSets, namespace).find(setName, { signal: work.signal }));
+    // Without a set its pods say how many there were: fewer may be asked for than live in them.
+    const last = Math.max(
+      -1,
+      ...this.#given.pods.map(({ metadata }) => ordinalOf(setName, metadata?.name ?? '') ?? -1),
+    );
+    const present = set?.spec?.replicas ?? (last >= 0 ? last + 1 : undefined);
     const replicas = this.#current
       ? Math.max(present ?? 0, this.#desired.size)
       : safeReplicas(this.#desired.size, present, seen.members, seen.view);
-    await declareSet(work, this.#desired, replicas);
+    await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
     if (!this.#current) await this.#begin(seen, environment);
+  }
+
+  /** What the server refuses is a condition; the cluster is looked after all the same. */
+  async #tryTo(declare: () => Promise<unknown>): Promise<void> {
+    try {
+      await declare();
+    } catch (error) {
+      if (!isKubeError(error, 'KUBE_INVALID') && !isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+      this.#undeclared = (error as Error).message.slice(0, MOST_TEXT);
+    }
   }
 
   /** The end of an operation, to be written with the next status: until then it is remembered where it ran. */
   async #end(current: CurrentOperation, end: RunEnd): Promise<void> {
-    const { work, runs, tasks } = this.#given;
+    const { work, tasks } = this.#given;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
     if (task) await writeTask(work, task, endedStatus(task.status, end, work.now()));
     const message =
@@ -190,7 +224,8 @@ export class ClusterTurn {
     else work.events.warning('OperationFailed', `${current.kind}: ${message ?? end.outcome}`, current.kind);
     this.#given.settling.ended(current.kind, end.outcome === 'done', work.now());
     this.#past(current, end.outcome, message);
-    runs.forget(work.key);
+    this.#hasEnded = true;
+    this.#endedTask = task?.metadata.uid;
   }
 
   /** Deleting a task cancels what it asked for, also when nobody saw the deletion. */
@@ -199,6 +234,9 @@ export class ClusterTurn {
     if (current.trigger.kind !== 'RedisTask') return false;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
     if (task && !task.metadata.deletionTimestamp) return false;
+    const { namespace } = work.object.metadata;
+    const live = await work.api.resource(redisTasks, namespace).find(current.trigger.name, { signal: work.signal });
+    if (live?.metadata.uid === current.trigger.uid && !live.metadata.deletionTimestamp) return false;
     await runs.stop(work.key, 'deleted');
     this.#past(current, 'cancelled', `task ${current.trigger.name} was deleted`);
     return true;
@@ -228,7 +266,7 @@ export class ClusterTurn {
     this.#waiting.push(...choice.waitingFor);
     this.#proposed = choice.proposed;
     this.#wakeAt = choice.wakeAt;
-    if (choice.restart) await this.#restart(choice.restart.pod, choice.restart.why);
+    if (choice.restart) await this.#restart(choice.restart, given);
     else if (choice.begin) {
       const { name, uid } = work.object.metadata;
       const trigger = { kind: 'RedisCluster', name, uid };
@@ -237,14 +275,14 @@ export class ClusterTurn {
   }
 
   async #nextTask(seen: Seen, environment: Environment): Promise<void> {
-    const { work, settling } = this.#given;
-    const [task] = openTasks(this.#given.tasks);
+    const { work } = this.#given;
+    const [task] = openTasks(this.#given.tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask));
     if (!task || !this.#isConfigured(seen)) return;
     const now = work.now();
     const wish = taskWish(task as RedisTaskObject, { desired: this.#desired, members: seen.members });
     if (!wish) return writeTask(work, task, await this.#check(task, environment, now));
     if ('refused' in wish) return writeTask(work, task, refusedStatus(wish.refused, now));
-    const choice = await choose({ wishes: [wish], settling, approved: undefined, environment });
+    const choice = await choose({ wishes: [wish], settling: new Settling(), approved: undefined, environment });
     if (choice.begin) {
       this.#take(wish, choice.begin.proposal.decided.goal, triggerOf(task), environment);
       await writeTask(work, task, startedStatus(now, this.#current?.id ?? ''));
@@ -275,8 +313,12 @@ export class ClusterTurn {
   }
 
   /** Exactly this pod: its successor has another uid. */
-  async #restart(pod: PodMember, why: string): Promise<void> {
+  async #restart({ pod, why }: RestartWish, environment: Omit<Environment, 'signal'>): Promise<void> {
     const { work } = this.#given;
+    // Proposals lie between the look of this turn and now: who was a replica then may be all that is left of its shard.
+    const seen = await this.#look({ ...environment, seeds: this.#allSeeds });
+    const { wishes } = nextSteps({ desired: this.#desired, ...seen, configured: this.#isConfigured(seen) });
+    if (!wishes.some((wish) => wish.what === 'restart' && wish.pod.uid === pod.uid)) return;
     const present = this.#given.pods.find(({ metadata }) => metadata?.uid === pod.uid);
     if (!present) return;
     work.events.normal('PodRestarted', why, 'restart');
@@ -284,14 +326,20 @@ export class ClusterTurn {
   }
 
   #isConfigured({ view }: Seen): boolean {
-    return this.#before.configured === true || clusters(view).length > 0;
+    if (this.#before.configured === true) return true;
+    // Whatever else is there, all of it must have been served once: a creation may be given up half way.
+    return (
+      this.#current?.kind !== 'create' &&
+      clusters(view).length === 1 &&
+      ownersBySlot(view).every((owners) => owners.length > 0)
+    );
   }
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
     const { members, view, findings } = seen;
     const topology = topologyOf(members, view);
-    const configured = this.#isConfigured(seen) && this.#current?.kind !== 'create';
+    const configured = this.#isConfigured(seen);
     const isWhole = members.length >= this.#desired.size && members.every(({ node }) => node);
     const operation = this.#current?.kind;
     const generation = work.object.metadata.generation;
@@ -308,13 +356,20 @@ export class ClusterTurn {
         message: textOf(this.#problems),
       },
       {
+        type: 'Declared',
+        status: this.#undeclared === undefined ? ('True' as const) : ('False' as const),
+        reason: this.#undeclared === undefined ? 'AsAsked' : 'RefusedByServer',
+        message: this.#undeclared ?? '',
+      },
+      {
         type: 'Refused',
         status: this.#refused.length > 0 ? ('True' as const) : ('False' as const),
         reason: this.#refused[0] ? conditionType(this.#refused[0].code) : 'NothingRefused',
         message: textOf(this.#refused),
       },
     ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
-    const progress = this.#current && runs.of(work.key)?.progress;
+    const run = runs.of(work.key);
+    const progress = run && run.id === this.#current?.id ? run.progress : undefined;
     this.#tell(findings);
     this.#given.saw({ findings, ...topology, operation });
     await work.status({

@@ -5,7 +5,7 @@ import { configMaps, secrets, services, statefulSets, type Secret, type Stateful
 import type { RedisClusterObject } from '../api/kinds.ts';
 import { configMapOf, namesOf, serverConfig, servicesOf, statefulSetOf } from '../plan/children.ts';
 import type { Desired } from '../plan/desired.ts';
-import { type NewUser, secretOf, textOf } from './credentials.ts';
+import { connectOptionsOf, type NewUser, secretOf, textOf } from './credentials.ts';
 
 type Work = Reconcile<RedisClusterObject>;
 
@@ -13,7 +13,7 @@ type Work = Reconcile<RedisClusterObject>;
 export async function declareAuth(
   work: Work,
   newPassword: () => string,
-): Promise<{ readonly secret: DeepReadonly<Secret>; readonly waitingFor: readonly Waiting[] }> {
+): Promise<{ readonly secret: DeepReadonly<Secret> | undefined; readonly waitingFor: readonly Waiting[] }> {
   const { object, api, signal } = work;
   const { name, namespace = '' } = object.metadata;
   const own = api.resource(secrets, namespace);
@@ -21,6 +21,11 @@ export async function declareAuth(
   // Asked live if the cache does not have it: new passwords for servers that run with the old ones would lock everybody out.
   const cached = work.read(secrets, `${namespace}/${secretName}`);
   const present = cached ?? (await own.find(secretName, { signal }));
+  if (object.status?.configured && connectOptionsOf(present) === undefined) {
+    // Its servers know the old one, and nobody else does: a new one would lock everybody out for good.
+    const message = `secret ${secretName} has lost the password of the servers: bring it back from a copy`;
+    return { secret: undefined, waitingFor: [{ reason: 'SecretLost', message, subjects: [secretName] }] };
+  }
   const users: NewUser[] = [];
   const waitingFor: Waiting[] = [];
   for (const user of object.spec.auth?.users ?? []) {
@@ -41,7 +46,12 @@ export async function declareServices(work: Work, desired: Desired): Promise<voi
   for (const service of servicesOf(name)) await work.apply(services, service);
 }
 
-export function declareSet(work: Work, desired: Desired, replicas: number): Promise<DeepReadonly<StatefulSet>> {
-  const configDigest = digest(serverConfig(desired));
+/** `users`: who may do what. Servers read it at their start only, as they do their configuration: another one makes pods outdated. */
+export function declareSet(
+  work: Work,
+  desired: Desired,
+  { replicas, users }: { readonly replicas: number; readonly users: string },
+): Promise<DeepReadonly<StatefulSet>> {
+  const configDigest = digest({ config: serverConfig(desired), users });
   return work.apply(statefulSets, statefulSetOf(work.object.metadata.name, desired, { replicas, configDigest }));
 }

@@ -32,6 +32,8 @@ export interface RunningView {
 export class OperationRuns implements AsyncDisposable {
   readonly #wake: (key: string) => void;
   readonly #running = new Map<string, Running>();
+  /** The term is over: nothing may begin any more. */
+  #isOver = false;
 
   constructor(wake: (key: string) => void) {
     this.#wake = wake;
@@ -50,7 +52,7 @@ export class OperationRuns implements AsyncDisposable {
     operation: { readonly id: string; readonly kind: string; readonly goal: unknown },
     given: Omit<Environment, 'signal' | 'report'>,
   ): void {
-    if (this.#running.has(key)) return;
+    if (this.#running.has(key) || this.#isOver) return;
     const stop = new AbortController();
     const running: Running = { id: operation.id, stop, waitingFor: [], progress: undefined, ended: Promise.resolve() };
     this.#running.set(key, running);
@@ -77,6 +79,7 @@ export class OperationRuns implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
     const all = [...this.#running.values()];
     for (const [key, { stop }] of this.#running) stop.abort(new Cancelled('shutdown', key));
     await Promise.all(all.map(({ ended }) => ended));

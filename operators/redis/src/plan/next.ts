@@ -13,7 +13,7 @@ import type { Desired } from './desired.ts';
 import { isFailed, mainCluster } from './moves-view.ts';
 import { endpointOf, type PodMember } from './pods.ts';
 import { fillEmpty, sizeProblems } from './next-size.ts';
-import { isReported, likelySlots, loners, members, nodeName, primaries } from './topology.ts';
+import { isReported, keyCount, likelySlots, loners, members, nodeName, primaries, reported } from './topology.ts';
 
 /** Something to be done by an operation. */
 export interface OperationWish {
@@ -77,13 +77,17 @@ export function nextSteps(facts: NextFacts): Next {
   const { cluster, apart } = mainCluster(view);
   const isAnywhere = loners(view).length < members(view).length;
   if (!isAnywhere) return creation(facts, waitingFor);
+  // A creation that was given up half way: without a key in it, it is gone on with.
+  const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
+  const again = facts.configured || holdsKeys ? [] : creation(facts, []).wishes;
   if (apart.length > 0) {
     const message = `${apart.length + 1} groups of nodes do not know each other: joining clusters that own slots loses data, so a person must say which one this is`;
-    return { wishes: [], waitingFor: [{ reason: 'SplitCluster', message, subjects: apart.flat().slice(0, 16) }] };
+    return { wishes: again, waitingFor: [{ reason: 'SplitCluster', message, subjects: apart.flat().slice(0, 16) }] };
   }
   const strangers = newcomers(facts);
   return {
     wishes: [
+      ...again,
       ...fixes(facts, !isComplete),
       ...(isComplete ? lost(facts, cluster) : []),
       ...strangers.primaries,
@@ -186,8 +190,12 @@ function newcomers({ desired, members: pods, view }: NextFacts): {
   readonly replicas: readonly OperationWish[];
 } {
   const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
+  const leaving = new Set<NodeId>(
+    pods.flatMap(({ node, ordinal }) => (node && ordinal >= desired.size ? [node.id] : [])),
+  );
+  // Who leaves is none: else the one who is to take its place would come as a replica, and be sent away again.
   const standing = primaries(view).filter(
-    (node) => !alone.has(node.id) && !(isFailed(node) && countSlots(likelySlots(node)) === 0),
+    (node) => !alone.has(node.id) && !leaving.has(node.id) && !(isFailed(node) && countSlots(likelySlots(node)) === 0),
   );
   const as = standing.length < desired.primaries ? 'primary' : 'replica';
   const wishes = pods.flatMap((pod) => {

@@ -30,6 +30,12 @@ test('pods go from the end, each only if its server answered, knows nobody and h
   assert.equal(safeReplicas(3, 4, full.all, full.view), 4, 'it holds a key');
   const silent = look([], [pod(3, '10.1.0.1')]);
   assert.equal(safeReplicas(3, 4, silent.all, silent.view), 4, 'it did not answer');
+  const unborn = look([], [pod(3)]);
+  assert.equal(
+    safeReplicas(3, 4, unborn.all, unborn.view),
+    3,
+    'it never had an address, and everybody lives elsewhere',
+  );
   const absent = look([], []);
   assert.equal(safeReplicas(3, 4, absent.all, absent.view), 4, 'there is no pod to ask');
   assert.equal(safeReplicas(2, 3, absent.all, absent.view), 3, 'the last one is a member');

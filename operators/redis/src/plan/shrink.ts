@@ -1,7 +1,7 @@
 /** How many pods there are to be. More at once; fewer only when nobody lives in those that go. Pure. */
 import type { ClusterView, NodeId } from '../api/view.ts';
 import type { PodMember } from './pods.ts';
-import { keyCount, loners } from './topology.ts';
+import { isReported, keyCount, loners, members as allMembers } from './topology.ts';
 
 /**
  * A StatefulSet takes its last pods away. Each of them must have answered in this observation, and be a server that knows nobody, owns
@@ -16,10 +16,14 @@ export function safeReplicas(
   if (present === undefined || wanted >= present) return wanted;
   const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
   const isEmpty = ({ node }: PodMember) => node !== undefined && alone.has(node.id) && keyCount(node) === 0;
+  // One that never got an address has never been anybody, if everybody is known and lives elsewhere.
+  const housed = new Set<NodeId>(members.flatMap(({ node }) => (node ? [node.id] : [])));
+  const allHoused = allMembers(view).every((node) => isReported(node) && housed.has(node.id));
+  const mayGo = (pod: PodMember) => isEmpty(pod) || (pod.ip === undefined && allHoused && housed.size > 0);
   let replicas = present;
   while (replicas > wanted) {
     const last = members.find(({ ordinal }) => ordinal === replicas - 1);
-    if (!last || !isEmpty(last)) break;
+    if (!last || !mayGo(last)) break;
     replicas--;
   }
   return replicas;

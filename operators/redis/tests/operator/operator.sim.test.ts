@@ -224,6 +224,34 @@ test('the operator may end at any time: the next one goes on with what was begun
   assertHeld(world, keys);
 });
 
+test('it comes down to primaries alone, wherever these are', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const keys = await write(world, 100);
+  // Primaries in pods that are to go: their replicas in pods that stay take over, or others take their place.
+  for (const pod of ['c-3', 'c-4']) {
+    await world.task(`to-${pod}`, { cluster: 'c', failover: { to: pod } });
+    await world.until('it has ended', () => /Succeeded|Failed/.test(world.taskStatus(`to-${pod}`)?.phase ?? ''));
+  }
+  await world.patch('c', { spec: { replicasPerPrimary: 0 } });
+  await world.until('it is small', () => isRunning(world)() && world.set('c')?.spec?.replicas === 3, 900_000);
+  assert.equal(world.status('c').primaries, 3);
+  assertHeld(world, keys);
+});
+
+test('a password that is lost is not replaced by another: its servers know the old one only', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  await world.deleteSecret('c-auth');
+  await world.until(
+    'it says so',
+    () => world.status('c').waitingFor?.some(({ reason }) => reason === 'SecretLost') ?? false,
+  );
+  assert.equal(world.secret('c-auth'), undefined);
+});
+
 test('the operator dies at its effects, one after the other, while it creates, grows and shrinks', async (t) => {
   const calm = await OperatorWorld.start(t);
   const live = async (world: OperatorWorld) => {

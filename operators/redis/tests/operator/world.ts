@@ -17,6 +17,7 @@ import {
   pods,
   redisClusters,
   redisTasks,
+  secrets,
   type RedisTaskObject,
   type StatefulSet,
   statefulSets,
@@ -213,6 +214,10 @@ export class OperatorWorld {
 
   secret(name: string): Readonly<Record<string, string>> | undefined {
     return this.#api.find<{ readonly data?: Readonly<Record<string, string>> }>('secrets', NAMESPACE, name)?.data;
+  }
+
+  async deleteSecret(name: string): Promise<void> {
+    await this.#api.client.resource(secrets, NAMESPACE).delete(name);
   }
 
   async reasons(): Promise<readonly string[]> {
