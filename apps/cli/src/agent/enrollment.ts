@@ -1,10 +1,7 @@
 /** What an enrolled host has in the API, as objects. Pure. */
 import { AGENT_ACCOUNT, hostAgentRights, leaseNameOf } from '@reeve/runtime';
-import type { Endpoint } from '@reeve/redis';
+import { CLUSTER_LABEL, type Endpoint } from '@reeve/redis';
 import type { Plain } from './kube.ts';
-
-/** As the operator finds the members of a cluster. */
-const CLUSTER_LABEL = 'redis.reeve.dev/cluster';
 
 export interface Enrollment {
   readonly namespace: string;
