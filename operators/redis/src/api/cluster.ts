@@ -161,7 +161,7 @@ export const memberFields = {
 const status = object({
   observedGeneration: optional(integer()),
   phase: optional(
-    oneOf(['Pending', 'Creating', 'Running', 'Changing', 'Degraded', 'Broken', 'Paused', 'Deleting'], {
+    oneOf(['Pending', 'Creating', 'Running', 'Changing', 'Degraded', 'Broken', 'Paused'], {
       description: 'The worst that is true; see docs/redis-cluster.md for when each begins and ends.',
     }),
   ),
