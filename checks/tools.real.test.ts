@@ -101,3 +101,14 @@ test('a dead file and a dead export are found', () => {
   assert.match(output, /nobody\.ts/);
   assert.match(output, /dead/);
 });
+
+test('a test file whose process does not end fails, and says what is still open', () => {
+  const deadline = join(root, 'checks/lib/deadline-testing.ts');
+  write('src/endless.ts', 'setInterval(() => undefined, 1_000);\n');
+  const { status, stderr } = spawnSync(process.execPath, ['--import', deadline, join(folder, 'src/endless.ts')], {
+    env: { ...process.env, REEVE_TEST_MINUTES: '0.001' },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 1);
+  assert.match(stderr, /endless\.ts did not end within 0\.001 minutes; still open: .*Timeout/);
+});

@@ -59,7 +59,9 @@ export function filesOf(tier: Tier, filters: readonly string[]): readonly string
     .map((path) => join(root, path));
 }
 
-/** Each file in a process of its own, which loads `first`; the output as it comes. */
+const deadline = new URL('./deadline-testing.ts', import.meta.url);
+
+/** Each file in a process of its own, which loads `first` and has to end some time; the output as it comes. */
 export async function runApart(
   files: readonly string[],
   concurrency: number,
@@ -67,7 +69,7 @@ export async function runApart(
 ): Promise<TierResult> {
   const started = performance.now();
   if (files.length === 0) return { counts: none, seconds: 0 };
-  const execArgv = first.map(({ href }) => `--import=${href}`);
+  const execArgv = [deadline, ...first].map(({ href }) => `--import=${href}`);
   const options = { concurrency, isolation: 'process', execArgv } as const;
   const counts = await runInNode(files, options, (text) => process.stdout.write(text));
   return { counts, seconds: (performance.now() - started) / 1000 };

@@ -11,7 +11,7 @@ export interface SqliteOptions {
 }
 
 export interface FileJournal extends Journal {
-  /** Copies all that is durable by then into a new file (mode 0600), while the journal goes on. Not before it is loaded. */
+  /** Copies all that is durable by then into a new file (mode 0600); writes wait meanwhile. Not before it is loaded. */
   backup(path: string): Promise<void>;
 }
 

@@ -2,8 +2,8 @@
  * The database thread. SQLite's calls block, and an fsync may take long: here they stop nobody. One table, appended to:
  * every write of the store is one row, and rows that nobody needs any more are deleted later.
  */
-import { closeSync, openSync } from 'node:fs';
-import { backup, DatabaseSync } from 'node:sqlite';
+import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { EmbeddedErrorCode } from '../errors/errors.ts';
 import type { Answer, Request, RowValues } from './sqlite-messages.ts';
@@ -12,7 +12,6 @@ import type { Answer, Request, RowValues } from './sqlite-messages.ts';
 const APPLICATION = 0x72656576;
 const FORMAT = 1;
 const ROWS_AT_ONCE = 1_000;
-const PAGES_AT_ONCE = 256;
 const BUSY = 5;
 /** Corrupt, and not a database. */
 const DAMAGED = [11, 26];
@@ -74,19 +73,15 @@ function serve(port: MessagePort, path: string): void {
     });
   };
 
-  /** In pieces, between which others are served; what is written meanwhile is in it, too. */
-  const copyTo = (to: string, id: number): void => {
-    const begin = async (): Promise<void> => {
+  const copy = (to: string, id: number): void => {
+    let failure: string | undefined;
+    try {
       if (database === undefined) throw new Error('it is not open');
-      // A new file, and private before anything is in it.
-      closeSync(openSync(to, 'wx', 0o600));
-      await backup(database, to, { rate: PAGES_AT_ONCE });
-    };
-    begin().then(
-      () => answer({ type: 'backedUp', id, failure: undefined }),
-      (error: unknown) =>
-        answer({ type: 'backedUp', id, failure: error instanceof Error ? error.message : String(error) }),
-    );
+      copyTo(database, to);
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error);
+    }
+    answer({ type: 'backedUp', id, failure });
   };
 
   port.on('message', (request: Request) => {
@@ -100,7 +95,7 @@ function serve(port: MessagePort, path: string): void {
           answer({ type: 'done' });
           break;
         case 'backup':
-          copyTo(request.path, request.id);
+          copy(request.path, request.id);
           break;
         case 'close':
           database?.close();
@@ -111,6 +106,25 @@ function serve(port: MessagePort, path: string): void {
       answer({ type: 'failed', code: codeOf(error), message: error instanceof Error ? error.message : String(error) });
     }
   });
+}
+
+/**
+ * In one go, and writes wait for it: `backup` of node:sqlite copies in another thread by way of the same connection, and
+ * fails when a write comes between two of its pieces.
+ */
+function copyTo(database: DatabaseSync, to: string): void {
+  // A new file, and private before anything is in it.
+  const file = openSync(to, 'wx', 0o600);
+  try {
+    database.prepare('VACUUM INTO ?').run(to);
+    fsyncSync(file);
+  } catch (error) {
+    // Half a backup is none.
+    rmSync(to);
+    throw error;
+  } finally {
+    closeSync(file);
+  }
 }
 
 function appendTo(database: DatabaseSync): (request: Extract<Request, { type: 'append' }>) => void {

@@ -25,6 +25,7 @@ test('a store file is private, has one server, and is told from other files', as
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'store.db');
   const store = await Store.open({ journal: sqliteJournal({ path }), clock });
+  t.after(() => store.close());
   await store.write(key('x'), put('1'));
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.equal(statSync(`${path}-wal`).mode & 0o777, 0o600);
@@ -50,6 +51,8 @@ test('a backup is private, whole, and made while writes go on; it is a store of 
   t.after(() => rmSync(folder, { recursive: true }));
   const journal = sqliteJournal({ path: join(folder, 'store.db') });
   const store = await Store.open({ journal, clock });
+  // Its thread would keep a failed test from ending.
+  t.after(() => store.close());
   for (let i = 0; i < 200; i++) await store.write(key(`x${i}`), put('1'.repeat(10_000)));
   const copy = join(folder, 'copy.db');
   const copying = journal.backup(copy);
