@@ -1,4 +1,5 @@
 /** One round: what an event costs at a steady rate and out of a backlog, and what an object takes. */
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceName } from '../kubernetes/objects.ts';
 import type { Stage } from '../kubernetes/stage.ts';
@@ -91,8 +92,10 @@ async function drain(
     const results: (readonly [FollowerName, number])[] = [];
     for (const running of waiting) {
       const before = await running.ask({ do: 'reset' });
+      const began = performance.now();
       await running.ask({ do: 'open' });
       const after = await running.ask({ do: 'await', events });
+      say(`${running.name} drained the backlog in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
       results.push([running.name, ((after.cpuMs - before.cpuMs) / events) * 1_000]);
       await running[Symbol.asyncDispose]();
     }

@@ -70,23 +70,28 @@ export function systemKubePorts(): KubePorts {
 }
 
 /** Pieces that follow each other faster than this come thick and fast. */
-const THICK_MS = 10;
+const THICK_MS = 20;
 /** So long is then waited for more of them. */
-const GATHER_MS = 4;
+const GATHER_MS = 10;
 
 /**
- * Waits for what comes in pieces to be taken together: a lone piece until all that has arrived was told; where they come thick and fast,
- * a few milliseconds. To wake all readers for each event of a busy watch costs more than the event does.
+ * When to take what comes in pieces: a lone piece as soon as all that has arrived was told; where they come thick and fast, together
+ * with those of the next milliseconds. To wake all readers for each event of a busy watch costs more than the event does.
  */
 export class Gathering {
   #lastAt = Number.NEGATIVE_INFINITY;
 
-  async wait(): Promise<void> {
-    const isThick = performance.now() - this.#lastAt < THICK_MS;
-    await new Promise<void>((resolve) => {
-      if (isThick) setTimeout(resolve, GATHER_MS);
-      else setImmediate(resolve);
-    });
-    this.#lastAt = performance.now();
+  /** Until all that has arrived was told. True: the last turn was a moment ago. */
+  async turn(): Promise<boolean> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const now = performance.now();
+    const isThick = now - this.#lastAt < THICK_MS;
+    this.#lastAt = now;
+    return isThick;
+  }
+
+  /** Until more has gathered. */
+  rest(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, GATHER_MS));
   }
 }

@@ -58,7 +58,7 @@ class Chunks implements AsyncIterator<Uint8Array, undefined> {
         this.#wake = resolve;
       });
       // Each event of a watch comes in a piece of its own.
-      if (this.#streaming) await this.#gathering.wait();
+      if (this.#streaming && (await this.#gathering.turn())) await this.#gathering.rest();
     }
     return DONE;
   }

@@ -198,3 +198,56 @@ test('closed is closed: what comes later is refused and opens nothing', async (t
   }
   assert.equal(server.connections.size, before);
 });
+
+for (const kind of ['http', 'https'] as const) {
+  test(`${kind}: streams end in good order, break with an error, and are left with their connection`, async (t) => {
+    const { server, wire } = await pair(t, kind, (request, response) => {
+      if (request.url === '/refused') return void response.writeHead(410, { 'x-why': 'old' }).end('gone');
+      if (request.url === '/counted') return void response.writeHead(200, { 'content-length': '4' }).end('four');
+      if (request.url === '/nothing') return void request.socket.destroy();
+      response.write('first');
+      if (request.url === '/broken') setImmediate(() => request.socket.destroy());
+      else if (request.url === '/whole') setImmediate(() => response.end(' last'));
+    });
+    const tls = kind === 'https' ? trusted : noTls;
+    const stream = (path: string, signal?: AbortSignal) => wire.send({ ...get(path, signal), streaming: true }, tls);
+    assert.equal(await text(await stream('/whole')), 'first last');
+    assert.equal(await text(await stream('/counted')), 'four');
+    const refused = await stream('/refused');
+    assert.deepEqual([refused.status, refused.headers['x-why'], await text(refused)], [410, 'old', 'gone']);
+    await assert.rejects(text(await stream('/broken')), { code: 'KUBE_CONNECTION_LOST' });
+    await assert.rejects(stream('/nothing'), { code: 'KUBE_CONNECTION_LOST' });
+    const leaving = new AbortController();
+    const body = text(await stream('/', leaving.signal));
+    leaving.abort(new Error('enough'));
+    await assert.rejects(body, { message: 'enough' });
+    await assert.rejects(
+      wire.send({ ...get('/'), streaming: true, headers: { a: 'b\r\nc: d' } }, tls),
+      /a header that is none/,
+    );
+    await assert.rejects(wire.send({ ...get('/a b'), streaming: true }, tls), /escaped/);
+    if (kind === 'https') {
+      await assert.rejects(wire.send({ ...get('/'), streaming: true }, noTls), { code: 'KUBE_TLS' });
+      const other = { ...trusted, serverName: 'other.test' };
+      await assert.rejects(wire.send({ ...get('/'), streaming: true }, other), { code: 'KUBE_TLS' });
+    }
+    await until('all connections are closed', () => [...server.connections].every((socket) => socket.destroyed));
+    const nobody = http1Wire(new URL(`${kind}://127.0.0.1:1`));
+    await assert.rejects(nobody.send({ ...get('/'), streaming: true }, tls), { code: 'KUBE_UNREACHABLE' });
+  });
+}
+
+test('events that come thick and fast arrive all, in their order', async (t) => {
+  const EVENTS = 2_000;
+  const { wire } = await pair(t, 'http', (_request, response) => {
+    let sent = 0;
+    const more = (): void => {
+      if (sent === EVENTS) return void response.end();
+      response.write(`${sent++}\n`);
+      setImmediate(more);
+    };
+    more();
+  });
+  const seen = await text(await wire.send({ ...get('/'), streaming: true }, noTls));
+  assert.equal(seen, Array.from({ length: EVENTS }, (_, number) => `${number}\n`).join(''));
+});

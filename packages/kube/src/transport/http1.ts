@@ -1,9 +1,10 @@
 /** HTTP/1.1 with keep-alive: requests share a bounded pool, streams have a connection each. */
 import { createRequire } from 'node:module';
-import type { Client, Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
 import { Answer } from './answer.ts';
+import { Stream } from './stream.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 import { agentHeaders, networkError, pathOn, tlsOptions, type Wire } from './wire.ts';
 
@@ -20,14 +21,12 @@ export interface Http1Options {
 
 /** Below the 90 s after which Go's server closes an idle connection, so that it is rarely closed under a request. */
 const IDLE_MS = 60_000;
-/** The first TCP keep-alive probe; the only thing that notices a vanished peer of a silent stream here. */
 const PROBE_MS = 30_000;
 const CONNECT_MS = 30_000;
 
 interface Current {
   readonly tls: TlsMaterial;
   readonly requests: Pool;
-  stream(): Client;
 }
 
 export function http1Wire(server: URL, options: Http1Options = {}): Wire {
@@ -41,7 +40,7 @@ class Http1Wire implements Wire {
   #closed = false;
   /** With certificates of before: what is under way ends in peace. */
   readonly #retired = new Set<Pool>();
-  readonly #streams = new Set<Client>();
+  readonly #streams = new Set<Stream>();
 
   constructor(server: URL, options: Http1Options) {
     this.#server = server;
@@ -65,7 +64,8 @@ class Http1Wire implements Wire {
   close(): void {
     this.#closed = true;
     const requests = this.#current ? [this.#current.requests] : [];
-    for (const open of [...this.#streams, ...this.#retired, ...requests]) void open.destroy();
+    for (const stream of this.#streams) stream.destroy();
+    for (const open of [...this.#retired, ...requests]) void open.destroy();
     this.#current = undefined;
   }
 
@@ -76,22 +76,18 @@ class Http1Wire implements Wire {
       const subjects = [this.#server.host];
       return Promise.reject(new KubeError('KUBE_UNREACHABLE', 'the client was closed', { subjects }));
     }
-    const current = this.#currentFor(tls);
+    if (request.streaming && method === 'GET') return this.#stream(request, tls);
     const headers = agentHeaders(request);
+    const answer = new Answer(this.#server, request);
     const asked = { method, path: pathOn(this.#server, request.path), headers, body: body ?? null };
-    if (!request.streaming) {
-      const answer = new Answer(this.#server, request);
-      current.requests.dispatch(asked, answer);
-      return answer.response;
-    }
-    const stream = current.stream();
-    this.#streams.add(stream);
-    const answer = new Answer(this.#server, request, () => {
-      this.#streams.delete(stream);
-      void stream.destroy();
-    });
-    stream.dispatch(asked, answer);
+    this.#currentFor(tls).requests.dispatch(asked, answer);
     return answer.response;
+  }
+
+  #stream(request: TransportRequest, tls: TlsMaterial): Promise<TransportResponse> {
+    const stream = new Stream(this.#server, request, tls, () => this.#streams.delete(stream));
+    this.#streams.add(stream);
+    return stream.response;
   }
 
   #fail(error: unknown, { signal }: TransportRequest): never {
@@ -102,7 +98,6 @@ class Http1Wire implements Wire {
     if (this.#current?.tls === tls) return this.#current;
     if (this.#current) this.#retire(this.#current.requests);
     const Pool = load('undici/lib/dispatcher/pool') as typeof import('undici').Pool;
-    const Client = load('undici/lib/dispatcher/client') as typeof import('undici').Client;
     const { origin } = this.#server;
     const options = {
       allowH2: false,
@@ -113,7 +108,7 @@ class Http1Wire implements Wire {
       connect: { ...tlsOptions(this.#server, tls), timeout: CONNECT_MS, keepAliveInitialDelay: PROBE_MS },
     };
     const requests = new Pool(origin, { ...options, connections: this.#maxSockets });
-    this.#current = { tls, requests, stream: () => new Client(origin, options) };
+    this.#current = { tls, requests };
     return this.#current;
   }
 
