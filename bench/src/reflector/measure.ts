@@ -23,8 +23,11 @@ export interface Figures {
   readonly perSecond: number;
 }
 
-/** Followers wait for one backlog together, as many as hold no more than this many objects: it must fit into memory. */
-const MOST_HELD_AT_ONCE = 300_000;
+/**
+ * Followers wait for one backlog together, as many as hold no more than this many objects. The server keeps events for 75 s: who lists
+ * for longer before the backlog is made has to list again, and that would be measured.
+ */
+const MOST_HELD_AT_ONCE = 100_000;
 
 export interface Round {
   readonly stage: Stage;
