@@ -46,3 +46,12 @@ test('no lease says nothing, and one that nobody ever held is no loss', () => {
   assert.deepEqual(presenceOf(sight, BEGIN + 90_000), { is: 'awaited', silentMs: 90_000 });
   assert.equal(lostAt(sight), undefined);
 });
+
+test('a lease that is only found proves nobody alive; its first renewal does', () => {
+  const found = seeLease(undefined, lease('t1'), BEGIN);
+  assert.deepEqual(presenceOf(found, BEGIN), { is: 'heard', silentMs: 0, isProved: false });
+  const told = seeLease(found, lease('t1'), BEGIN + 5_000);
+  assert.deepEqual(presenceOf(told, BEGIN + 5_000), { is: 'heard', silentMs: 5_000, isProved: false });
+  const renewed = seeLease(told, lease('t2'), BEGIN + 9_000);
+  assert.deepEqual(presenceOf(renewed, BEGIN + 10_000), { is: 'heard', silentMs: 1_000, isProved: true });
+});

@@ -16,6 +16,8 @@ export interface LeaseSight {
   /** When this was first seen, by the manager's clock. */
   readonly since: number;
   readonly hasHolder: boolean;
+  /** It was seen to change: somebody lives who holds it. What is only found may be what a dead agent left. */
+  readonly isRenewed: boolean;
 }
 
 export type Presence =
@@ -23,21 +25,24 @@ export type Presence =
   | { readonly is: 'unknown' }
   /** There is a lease, and no agent ever held it. */
   | { readonly is: 'awaited'; readonly silentMs: number }
-  | { readonly is: 'heard'; readonly silentMs: number }
+  /** `isProved`: seen to renew it; else it may have been silent before anybody looked. */
+  | { readonly is: 'heard'; readonly silentMs: number; readonly isProved: boolean }
   | { readonly is: 'lost'; readonly silentMs: number };
 
 /** Call with every state of a lease that is read or told; keep what it gives back. */
 export function seeLease(before: LeaseSight | undefined, { metadata, spec }: LeaseObject, now: number): LeaseSight {
   const { holderIdentity = '', renewTime = '' } = spec ?? {};
   const mark = `${metadata.uid ?? ''} ${holderIdentity} ${renewTime}`;
-  return before?.mark === mark ? before : { mark, since: now, hasHolder: holderIdentity !== '' };
+  if (before?.mark === mark) return before;
+  return { mark, since: now, hasHolder: holderIdentity !== '', isRenewed: before !== undefined };
 }
 
 export function presenceOf(sight: LeaseSight | undefined, now: number): Presence {
   if (!sight) return { is: 'unknown' };
   const silentMs = Math.max(0, now - sight.since);
   if (!sight.hasHolder) return { is: 'awaited', silentMs };
-  return { is: silentMs < LOST_AFTER_TURNS * TURN_MS ? 'heard' : 'lost', silentMs };
+  if (silentMs >= LOST_AFTER_TURNS * TURN_MS) return { is: 'lost', silentMs };
+  return { is: 'heard', silentMs, isProved: sight.isRenewed };
 }
 
 /** When to look again for an agent that falls silent; undefined when nothing will change by waiting. */

@@ -56,8 +56,23 @@ const user = object(
   },
 );
 
+/** How the manager is let in by servers that it did not make. */
+const access = object({
+  username: optional(text(word)),
+  passwordSecret: optional(object({ name: text(name), key: text(name) })),
+});
+
+const EXTERNAL = "(has(self.members) && self.members == 'external')";
+
 const spec = object(
   {
+    members: optional(
+      oneOf(['managed', 'external'], {
+        description:
+          'managed (the default): pods that are made for it. external: servers that somebody runs, each with an agent, enrolled as Members that name this cluster.',
+      }),
+    ),
+    access: optional(access),
     product: optional(oneOf(['valkey', 'redis'], { description: 'Default: valkey.' })),
     version: optional(text({ ...word, pattern: '^[0-9][0-9.]*$', description: 'As the tag of the image.' })),
     image: optional(text({ ...name, description: 'Instead of product and version.' })),
@@ -123,6 +138,16 @@ const spec = object(
         rule: 'has(self.storage) == has(oldSelf.storage) && (!has(self.storage) || self.storage == oldSelf.storage)',
         message: 'storage cannot be changed: a StatefulSet does not change its claims. Make a new cluster',
       },
+      {
+        rule: `${EXTERNAL} == ${EXTERNAL.replaceAll('self', 'oldSelf')}`,
+        message: 'whose servers they are cannot be changed: make a new cluster',
+      },
+      {
+        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.storage) || has(self.auth))`,
+        message:
+          'external members are somebody’s servers: image, version, config, resources, storage and auth are not ours to set',
+      },
+      { rule: `${EXTERNAL} || !has(self.access)`, message: 'access is for external members' },
     ],
   },
 );
@@ -156,6 +181,9 @@ export const memberFields = {
   role: oneOf(['primary', 'replica']),
   of: optional(text({ ...name, description: 'Of a replica: the pod of its primary, or its id.' })),
   slots: optional(text({ maxLength: 512, description: 'Ranges; only their number when there are many.' })),
+  silent: optional(bool({ description: 'It did not answer: this is what it said last.' })),
+  collectedAt: optional(text({ format: 'date-time', description: 'When it said so. Default: observedAt.' })),
+  by: optional(oneOf(['agent'], { description: 'Who told it, if the manager could not ask the node itself.' })),
 } as const;
 
 const status = object({
@@ -167,6 +195,12 @@ const status = object({
   ),
   configured: optional(
     bool({ description: 'The cluster was created. From then on nothing is ever created anew by itself.' }),
+  ),
+  observedAt: optional(
+    text({
+      format: 'date-time',
+      description: 'When the states below were collected; up to a minute old if unchanged.',
+    }),
   ),
   primaries: optional(integer()),
   replicas: optional(integer()),

@@ -202,6 +202,14 @@ export const redisErrors = {
     meaning: 'An atomic slot migration that is not of this operation is running.',
     remedy: 'Wait until it has ended, or cancel it on its source (CLUSTER CANCELSLOTMIGRATIONS).',
   },
+  MEMBERS_MANAGED: {
+    meaning: 'A task asked to add or delete a node of a cluster whose pods the operator makes.',
+    remedy: 'Change spec.primaries or spec.replicasPerPrimary of the RedisCluster instead.',
+  },
+  MEMBER_UNKNOWN: {
+    meaning: 'A task named a Member that does not exist, or that does not name the cluster as its own.',
+    remedy: 'Enroll it: `reeve agent enroll NAME --cluster CLUSTER …`. `kubectl get members` lists those there are.',
+  },
   UNKNOWN_NODE: {
     meaning: 'No node of the cluster has the given id.',
     remedy: '`reeve redis status` lists the ids; a unique beginning is enough.',

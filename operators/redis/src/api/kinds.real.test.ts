@@ -64,11 +64,23 @@ test('the real server takes both kinds, and holds their rules', async () => {
   const users = [{ name: 'default', rules: '+@all', passwordSecret: { name: 's', key: 'k' } }];
   await assert.rejects(create('mine', { primaries: 3, auth: { users } }), isInvalid(/users of every cluster/));
 
+  await create('theirs', { members: 'external', primaries: 3, access: { username: 'reeve' } });
+  await assert.rejects(
+    create('mixed', { members: 'external', primaries: 3, version: '9' }),
+    isInvalid(/not ours to set/),
+  );
+  await assert.rejects(create('pods', { primaries: 3, access: {} }), isInvalid(/access is for external members/));
+  const managed = { type: 'merge', value: { spec: { members: 'managed', access: null } } } as const;
+  await assert.rejects(clusters.patch('theirs', managed), isInvalid(/whose servers they are cannot be changed/));
+
   const tasks = client.resource(redisTasks, 'default');
   const task = (name: string, spec: object) => tasks.create({ metadata: { name }, spec } as never);
   await task('check', { cluster: 'good', check: {} });
   await assert.rejects(task('none', { cluster: 'good' }), isInvalid(/exactly one of/));
   await assert.rejects(task('both', { cluster: 'good', check: {}, fix: {} }), isInvalid(/exactly one of/));
+  await task('add', { cluster: 'theirs', addNode: { member: 'db-1', of: 'db-2' } });
+  const follower = { member: 'db-1', as: 'primary', of: 'db-2' };
+  await assert.rejects(task('odd', { cluster: 'theirs', addNode: follower }), isInvalid(/only a replica follows/));
   const other = { type: 'merge', value: { spec: { cluster: 'other' } } } as const;
   await assert.rejects(tasks.patch('check', other), isInvalid(/is not changed/));
 });

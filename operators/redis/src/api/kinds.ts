@@ -1,5 +1,6 @@
 /** The kinds of Kubernetes that a cluster is made of, as far as they are written or read here. */
 import { type KubeObject, resource } from '@reeve/kube';
+import { type LeaseObject, type Member, memberKind } from '@reeve/runtime';
 import { redisClusterKind, type RedisCluster } from './cluster.ts';
 import { redisTaskKind, type RedisTask } from './task.ts';
 
@@ -62,6 +63,18 @@ export const configMaps = resource<ConfigMap>({ ...core, plural: 'configmaps', k
 export const secrets = resource<Secret>({ ...core, plural: 'secrets', kind: 'Secret' });
 export const pods = resource<Pod>({ ...core, plural: 'pods', kind: 'Pod' });
 export const workerNodes = resource<WorkerNode>({ ...core, namespaced: false, plural: 'nodes', kind: 'Node' });
+export type MemberObject = Member & KubeObject;
+export type MemberLeaseObject = LeaseObject & KubeObject;
+
+export const members = resource<MemberObject>(memberKind);
+export const memberLeases = resource<MemberLeaseObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+});
+
 export type RedisClusterObject = RedisCluster & KubeObject;
 export type RedisTaskObject = RedisTask & KubeObject;
 

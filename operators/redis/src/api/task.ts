@@ -6,7 +6,7 @@ const { bool, integer, list, map, object, oneOf, optional, text } = schema;
 
 const name = { minLength: 1, maxLength: 253 };
 /** A pod of the cluster, or the id of a node. */
-const member = text({ ...name, description: 'A pod of the cluster, or the id of a node.' });
+const member = text({ ...name, description: 'A pod or member of the cluster, or the id of a node.' });
 
 const spec = object(
   {
@@ -35,12 +35,36 @@ const spec = object(
       }),
     ),
     failover: optional(object({ to: member, force: optional(bool()) })),
+    addNode: optional(
+      object(
+        {
+          member: text({ ...name, description: 'An enrolled Member that names this cluster. Its server is empty.' }),
+          as: optional(oneOf(['primary', 'replica'], { description: 'Default: replica.' })),
+          of: optional(member),
+        },
+        {
+          description: 'Of clusters with external members.',
+          rules: [
+            {
+              rule: "!has(self.of) || !has(self.as) || self.as == 'replica'",
+              message: 'only a replica follows somebody: leave out `of`',
+            },
+          ],
+        },
+      ),
+    ),
+    deleteNode: optional(
+      object(
+        { node: member },
+        { description: 'Of clusters with external members: its slots move to others, then all forget it.' },
+      ),
+    ),
   },
   {
     rules: [
       {
-        rule: '[has(self.check), has(self.fix), has(self.reshard), has(self.rebalance), has(self.failover)].filter(x, x).size() == 1',
-        message: 'a task is exactly one of check, fix, reshard, rebalance, failover',
+        rule: '[has(self.check), has(self.fix), has(self.reshard), has(self.rebalance), has(self.failover), has(self.addNode), has(self.deleteNode)].filter(x, x).size() == 1',
+        message: 'a task is exactly one of check, fix, reshard, rebalance, failover, addNode, deleteNode',
       },
       { rule: 'self == oldSelf', message: 'a task is not changed: delete it and make another' },
     ],

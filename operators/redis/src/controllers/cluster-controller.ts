@@ -2,11 +2,24 @@
  * The operator of RedisClusters. A turn: declare its objects, look at every server, check, go on with the operation that runs or begin
  * the next, write the status. It rests on nothing but the resource, the caches and this turn's own look at the servers.
  */
-import { type DeepReadonly, finished, localExecutor, type Ports, requeueAfter, type Verdict } from '@reeve/runtime';
+import {
+  type DeepReadonly,
+  digest,
+  finished,
+  localExecutor,
+  MEMBER_LEASE_LABEL,
+  type Ports,
+  requeueAfter,
+  type Verdict,
+} from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection, type Registry } from '@reeve/runtime/manager';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import {
   configMaps,
+  memberLeases,
+  type MemberLeaseObject,
+  type MemberObject,
+  members,
   type Pod,
   pods,
   type RedisClusterObject,
@@ -26,6 +39,7 @@ import { redisHandlers } from '../commands/handlers.ts';
 import { Settling } from './choose.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterTurn } from './cluster-turn.ts';
+import { clusterKey, EnrolledMembers } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { OperationRuns } from './operation-runs.ts';
 
@@ -45,10 +59,12 @@ export interface RedisOperatorOptions {
 /** What this process keeps of a cluster between turns. Losing it loses nothing. */
 interface Kept {
   readonly redis: RedisPort;
-  readonly password: string;
+  /** A digest of how it is let in. */
+  readonly access: string;
   readonly environment: Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
 }
 
+const GATHER_MS = 1_000;
 const BY_CLUSTER = 'redis-cluster';
 const LOOK_EVERY_MS = 10_000;
 /** A look at a large cluster of which many are silent takes its time. */
@@ -65,6 +81,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   #pods: Reflection<Pod> | undefined;
   #tasks: Reflection<RedisTaskObject> | undefined;
   #workerNodes: Reflection<WorkerNode> | undefined;
+  /** Of the term. */
+  #enrolled: EnrolledMembers | undefined;
 
   constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS, metrics }: RedisOperatorOptions = {}) {
     super({ name: 'redis' });
@@ -93,8 +111,9 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       indexes: { [BY_CLUSTER]: (task) => [askedOf(task)] },
     });
     this.#workerNodes = parts.reflect(workerNodes);
+    this.#followMembers(parts, queue);
     parts.duringTerm(({ queues }) => {
-      this.#runs = new OperationRuns((key) => queues[queue]?.add(key));
+      this.#runs = new OperationRuns((key) => queues[queue]?.add(key), this.#ports.clock);
       return this.#runs;
     });
     parts.work({
@@ -111,8 +130,35 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     });
   }
 
+  /** Members of bare servers, and that their agents live. */
+  #followMembers(parts: Parts, queue: string): void {
+    // Many agents tell the same at once, and each a little later: one look will do.
+    const to = (key: string | undefined) => (key === undefined ? undefined : { queue, key, afterMs: GATHER_MS });
+    const reflection = parts.reflect<MemberObject>(members, {
+      labelSelector: CLUSTER_LABEL,
+      indexes: { [BY_CLUSTER]: (member) => [clusterKey(member)] },
+      route: (_member, event) => to(this.#enrolled?.told(event)),
+    });
+    parts.reflect<MemberLeaseObject>(memberLeases, {
+      labelSelector: MEMBER_LEASE_LABEL,
+      route: (_lease, event) => {
+        const back = this.#enrolled?.saw(event);
+        const member = back === undefined ? undefined : reflection.cache.get(back);
+        return to(member && clusterKey(member));
+      },
+    });
+    parts.duringTerm(({ api, term }) => {
+      const membersOf = (cluster: string) => reflection.cache.byIndex(BY_CLUSTER, cluster);
+      this.#enrolled = new EnrolledMembers(this.#ports, { api, lease: term.transitions, membersOf });
+      return this.#enrolled;
+    });
+  }
+
   async #turn(work: Reconcile<RedisClusterObject>): Promise<Verdict> {
     const { key } = work;
+    const isExternal = work.object.spec.members === 'external';
+    const enrollment = isExternal ? this.#enrolled?.of(key) : undefined;
+    if (isExternal && !enrollment) return requeueAfter(this.#lookEveryMs);
     const settling = this.#settling.get(key) ?? new Settling();
     this.#settling.set(key, settling);
     const turn = new ClusterTurn({
@@ -121,6 +167,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       settling,
       pods: this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [],
       tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
+      enrollment,
       workerNode: (name) => this.#workerNodes?.cache.get(name),
       newPassword: () => this.#ports.newPassword(),
       environment: (options) => this.#environment(key, options),
@@ -132,14 +179,14 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
 
   /** One connection for each cluster, made anew when its password changed. */
   #environment(key: string, options: ConnectOptions): Kept['environment'] {
-    const password = options.password ?? '';
+    const access = digest({ ...options });
     const before = this.#kept.get(key);
-    if (before?.password === password) return before.environment;
+    if (before?.access === access) return before.environment;
     // What still runs on the old one fails, and is gone on with.
     void before?.redis.close();
     const redis = this.#ports.connect(options);
     const executor = localExecutor(redisHandlers, redisContext(redis, this.#ports));
-    const kept: Kept = { redis, password, environment: { redis, ports: this.#ports, executor } };
+    const kept: Kept = { redis, access, environment: { redis, ports: this.#ports, executor } };
     this.#kept.set(key, kept);
     return kept.environment;
   }
@@ -147,9 +194,9 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   /** What is deleted must not be worked on. Its objects go with it; volumes stay, unless a person said otherwise before. */
   async #finalize(work: Reconcile<RedisClusterObject>): Promise<Verdict> {
     const { object, key } = work;
-    await this.#runs.stop(key, 'deleted');
-    const { storage, deletionPolicy = 'Retain' } = object.spec;
-    if (deletionPolicy === 'Retain' && !storage && object.status?.configured) {
+    if (!(await this.#runs.stop(key, 'deleted'))) return requeueAfter(this.#lookEveryMs);
+    const { storage, deletionPolicy = 'Retain', members: whose } = object.spec;
+    if (deletionPolicy === 'Retain' && !storage && whose !== 'external' && object.status?.configured) {
       work.events.warning(
         'DataWouldBeLost',
         'This cluster has no volumes: its data goes with its pods. Set deletionPolicy: Delete if that is meant.',

@@ -38,17 +38,21 @@ import { namesOf } from '../plan/children.ts';
 import { conditionType, findingConditions, phaseOf, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
-import { endpointOf, ordinalOf, podMembers, type PodFacts, type PodMember } from '../plan/pods.ts';
-import { safeReplicas } from '../plan/shrink.ts';
+import { nextExternalSteps } from '../plan/next-external.ts';
+import { endpointOf, podMembers, type PodFacts, type PodMember } from '../plan/pods.ts';
+import { storeStates } from '../plan/stored-states.ts';
 import { taskWish } from '../plan/task-wish.ts';
 import { clusters, ownersBySlot, sameEndpoint } from '../plan/topology.ts';
 import { type Choice, choose, Settling } from './choose.ts';
-import { podFacts } from './cluster-facts.ts';
+import { memberSeeds, podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { connectOptionsOf } from './credentials.ts';
-import { declareAuth, declareServices, declareSet } from './declare.ts';
+import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
+import type { Enrollment } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
+import { externalAccess, tellAgents } from './external.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
+import { agentConditions, agentWaits, externalPods, toldStates } from './roster.ts';
 import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 
 export interface TurnGiven {
@@ -57,6 +61,8 @@ export interface TurnGiven {
   readonly settling: Settling;
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly tasks: readonly DeepReadonly<RedisTaskObject>[];
+  /** Of a cluster with external members. */
+  readonly enrollment: Enrollment | undefined;
   workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
@@ -109,7 +115,8 @@ export class ClusterTurn {
     this.#problems = specProblems(work.object.spec as RedisClusterSpec);
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
-    const whole = isPaused ? this.#asBefore() : await this.#declare();
+    const isExternal = this.#given.enrollment !== undefined;
+    const whole = isExternal ? await this.#enter() : isPaused ? this.#asBefore() : await this.#declare();
     const seen = await this.#look(whole);
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
@@ -139,6 +146,13 @@ export class ClusterTurn {
     return this.#letIn(connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`)));
   }
 
+  /** Servers that are somebody's: nothing is declared, they are looked at as they are. */
+  async #enter(): Promise<Omit<Environment, 'signal'> | undefined> {
+    const { options, waitingFor } = await externalAccess(this.#given.work);
+    this.#waiting.push(...waitingFor, ...agentWaits(this.#given.enrollment?.roster ?? []));
+    return this.#letIn(options);
+  }
+
   #letIn(options: ConnectOptions | undefined): Omit<Environment, 'signal'> | undefined {
     if (!options) return undefined;
     const facts = this.#pods();
@@ -148,13 +162,15 @@ export class ClusterTurn {
     });
     return {
       ...this.#given.environment(options),
+      ...(this.#given.enrollment && { executor: this.#given.enrollment.executor() }),
       seeds: annotated.map(({ endpoint }) => endpoint),
       annotations: (endpoint) => annotated.find((one) => sameEndpoint(one.endpoint, endpoint))?.annotations ?? {},
     };
   }
 
   #pods(): readonly PodFacts[] {
-    const { work, workerNode } = this.#given;
+    const { work, workerNode, enrollment } = this.#given;
+    if (enrollment) return externalPods(enrollment.roster);
     const { name, namespace = '' } = work.object.metadata;
     const setName = namesOf(name).statefulSet;
     const set = work.read(statefulSets, `${namespace}/${setName}`);
@@ -176,26 +192,16 @@ export class ClusterTurn {
 
   async #act(seen: Seen, environment: Omit<Environment, 'signal'>): Promise<void> {
     const { work, runs } = this.#given;
-    const { name, namespace = '' } = work.object.metadata;
     const run = runs.of(work.key);
     if (run && run.id !== this.#current?.id) await runs.stop(work.key, 'superseded');
     if (this.#current && run?.end) await this.#end(this.#current, run.end);
     else if (this.#current && (await this.#isCancelled(this.#current))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
-    const setName = namesOf(name).statefulSet;
-    const set =
-      work.read(statefulSets, `${namespace}/${setName}`) ??
-      (await work.api.resource(statefulSets, namespace).find(setName, { signal: work.signal }));
-    // Without a set its pods say how many there were: fewer may be asked for than live in them.
-    const last = Math.max(
-      -1,
-      ...this.#given.pods.map(({ metadata }) => ordinalOf(setName, metadata?.name ?? '') ?? -1),
-    );
-    const present = set?.spec?.replicas ?? (last >= 0 ? last + 1 : undefined);
-    const replicas = this.#current
-      ? Math.max(present ?? 0, this.#desired.size)
-      : safeReplicas(this.#desired.size, present, seen.members, seen.view);
-    await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
+    if (!this.#given.enrollment) {
+      const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#current !== undefined };
+      const replicas = await replicasNow(work, asked, seen);
+      await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
+    }
     if (!this.#current) await this.#begin(seen, environment);
   }
 
@@ -258,7 +264,7 @@ export class ClusterTurn {
     const { work, settling } = this.#given;
     const environment: Environment = { ...given, signal: work.signal };
     const facts = { desired: this.#desired, ...seen, configured: this.#isConfigured(seen) };
-    const next = nextSteps(facts);
+    const next = this.#given.enrollment ? nextExternalSteps(facts) : nextSteps(facts);
     this.#waiting.push(...next.waitingFor);
     const approved = work.object.metadata.annotations?.[APPROVE];
     const choice = await choose({ wishes: next.wishes, settling, approved, environment });
@@ -279,7 +285,8 @@ export class ClusterTurn {
     const [task] = openTasks(this.#given.tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask));
     if (!task || !this.#isConfigured(seen)) return;
     const now = work.now();
-    const wish = taskWish(task as RedisTaskObject, { desired: this.#desired, members: seen.members });
+    const facts = { desired: this.#desired, members: seen.members, stored: this.#before.members ?? [] };
+    const wish = taskWish(task as RedisTaskObject, facts);
     if (!wish) return writeTask(work, task, await this.#check(task, environment, now));
     if ('refused' in wish) return writeTask(work, task, refusedStatus(wish.refused, now));
     const choice = await choose({ wishes: [wish], settling: new Settling(), approved: undefined, environment });
@@ -338,9 +345,11 @@ export class ClusterTurn {
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
     const { members, view, findings } = seen;
-    const topology = topologyOf(members, view);
+    const roster = this.#given.enrollment?.roster;
+    const told = toldStates(roster ?? [], view);
+    const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(members, view), { view, told });
     const configured = this.#isConfigured(seen);
-    const isWhole = members.length >= this.#desired.size && members.every(({ node }) => node);
+    const isWhole = members.length >= (roster ? 1 : this.#desired.size) && members.every(({ node }) => node);
     const operation = this.#current?.kind;
     const generation = work.object.metadata.generation;
     const conditions = [
@@ -367,10 +376,12 @@ export class ClusterTurn {
         reason: this.#refused[0] ? conditionType(this.#refused[0].code) : 'NothingRefused',
         message: textOf(this.#refused),
       },
+      ...(roster ? agentConditions(roster) : []),
     ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
     const run = runs.of(work.key);
     const progress = run && run.id === this.#current?.id ? run.progress : undefined;
     this.#tell(findings);
+    if (roster) tellAgents(work.events, this.#before.conditions, roster);
     this.#given.saw({ findings, ...topology, operation });
     await work.status({
       ...(generation !== undefined && { observedGeneration: generation }),
@@ -411,16 +422,6 @@ export class ClusterTurn {
     const isBusy = this.#current !== undefined || this.#waiting.length > 0 || !isClean(findings);
     return requeueAfter(isBusy && !isPaused ? SOON_MS : this.#given.lookEveryMs);
   }
-}
-
-/**
- * Where an operation finds the cluster: at its members. Servers that are in no cluster yet are none of its business, unless it is about
- * them: whoever is asked is introduced to others.
- */
-function memberSeeds({ members, view }: Seen, all: Environment['seeds']): Environment['seeds'] {
-  const [main = []] = clusters(view);
-  const inside = members.filter(({ node }) => node && main.includes(node.id)).flatMap((pod) => endpointOf(pod) ?? []);
-  return inside.length > 0 ? inside : all;
 }
 
 function textOf(refused: readonly Refusal[]): string {

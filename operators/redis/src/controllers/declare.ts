@@ -4,10 +4,14 @@ import type { Reconcile } from '@reeve/runtime/manager';
 import { configMaps, secrets, services, statefulSets, type Secret, type StatefulSet } from '../api/kinds.ts';
 import type { RedisClusterObject } from '../api/kinds.ts';
 import { configMapOf, namesOf, serverConfig, servicesOf, statefulSetOf } from '../plan/children.ts';
+import type { ClusterView } from '../api/view.ts';
 import type { Desired } from '../plan/desired.ts';
+import { ordinalOf, type PodMember } from '../plan/pods.ts';
+import { safeReplicas } from '../plan/shrink.ts';
 import { connectOptionsOf, type NewUser, secretOf, textOf } from './credentials.ts';
 
 type Work = Reconcile<RedisClusterObject>;
+type Named = { readonly metadata?: { readonly name?: string } };
 
 /** The Secret with the passwords. Users whose own secret is not there yet are left out, and waited for. */
 export async function declareAuth(
@@ -44,6 +48,23 @@ export async function declareServices(work: Work, desired: Desired): Promise<voi
   const { name } = work.object.metadata;
   await work.apply(configMaps, configMapOf(name, desired));
   for (const service of servicesOf(name)) await work.apply(services, service);
+}
+
+/** As many pods as asked for; fewer than there are only when nobody lives in those that go, and never while something runs. */
+export async function replicasNow(
+  work: Work,
+  { desired, pods, isBusy }: { readonly desired: Desired; readonly pods: readonly Named[]; readonly isBusy: boolean },
+  { members, view }: { readonly members: readonly PodMember[]; readonly view: ClusterView },
+): Promise<number> {
+  const { name, namespace = '' } = work.object.metadata;
+  const setName = namesOf(name).statefulSet;
+  const set =
+    work.read(statefulSets, `${namespace}/${setName}`) ??
+    (await work.api.resource(statefulSets, namespace).find(setName, { signal: work.signal }));
+  // Without a set its pods say how many there were: fewer may be asked for than live in them.
+  const last = Math.max(-1, ...pods.map(({ metadata }) => ordinalOf(setName, metadata?.name ?? '') ?? -1));
+  const present = set?.spec?.replicas ?? (last >= 0 ? last + 1 : undefined);
+  return isBusy ? Math.max(present ?? 0, desired.size) : safeReplicas(desired.size, present, members, view);
 }
 
 /** `users`: who may do what. Servers read it at their start only, as they do their configuration: another one makes pods outdated. */

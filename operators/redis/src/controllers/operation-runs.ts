@@ -2,7 +2,7 @@
  * The operations that run in this process, one per cluster at most. What must be remembered is in the cluster's status: its goal. Killed at
  * any line, the next process goes on from there; so this forgets everything at its end, and waits for nothing but its own work.
  */
-import { asReeveError, Cancelled, type Refusal, type Waiting } from '@reeve/runtime';
+import { asReeveError, Cancelled, type Clock, type Refusal, type Waiting } from '@reeve/runtime';
 import type { Environment, RunEvent } from './environment.ts';
 import { operationOfKind } from './operations.ts';
 import type { LoopEnd } from './pursue.ts';
@@ -29,14 +29,20 @@ export interface RunningView {
   readonly progress?: string;
 }
 
+/** An order that waits for a lost agent does not end before that is back: nobody waits for it for longer than this. */
+const STOP_MS = 5_000;
+
 export class OperationRuns implements AsyncDisposable {
   readonly #wake: (key: string) => void;
+  readonly #clock: Clock | undefined;
   readonly #running = new Map<string, Running>();
   /** The term is over: nothing may begin any more. */
   #isOver = false;
 
-  constructor(wake: (key: string) => void) {
+  /** Without a clock it is waited for whatever is stopped, for as long as it takes. */
+  constructor(wake: (key: string) => void, clock?: Clock) {
     this.#wake = wake;
+    this.#clock = clock;
   }
 
   of(key: string): RunningView | undefined {
@@ -70,12 +76,29 @@ export class OperationRuns implements AsyncDisposable {
     this.#running.delete(key);
   }
 
-  /** Stops what runs, between two commands, and waits for it. What is written down of it stays. */
-  async stop(key: string, reason: 'deleted' | 'superseded'): Promise<void> {
+  /**
+   * Stops what runs, between two commands, and waits for it. What is written down of it stays. False: it has not ended yet; until it
+   * has, nothing else begins.
+   */
+  async stop(key: string, reason: 'deleted' | 'superseded'): Promise<boolean> {
     const running = this.#running.get(key);
-    running?.stop.abort(new Cancelled(reason, key));
-    await running?.ended;
-    this.#running.delete(key);
+    if (!running) return true;
+    running.stop.abort(new Cancelled(reason, key));
+    const isOver = await this.#ends(running.ended);
+    if (isOver) this.#running.delete(key);
+    return isOver;
+  }
+
+  async #ends(ended: Promise<void>): Promise<boolean> {
+    if (!this.#clock) return ended.then(() => true);
+    const waiting = new AbortController();
+    const late = this.#clock.sleep(STOP_MS, waiting.signal).then(
+      () => false,
+      () => false,
+    );
+    const isOver = await Promise.race([ended.then(() => true), late]);
+    waiting.abort();
+    return isOver;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

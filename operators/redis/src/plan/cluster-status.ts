@@ -55,7 +55,7 @@ function slotsText(node: Parameters<typeof ownSlots>[0]): string | undefined {
   return slots.length <= MOST_RANGES ? formatSlots(slots) : `${countSlots(slots)} slots in ${slots.length} ranges`;
 }
 
-function byOrdinal(a: string, b: string): number {
+export function byOrdinal(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 

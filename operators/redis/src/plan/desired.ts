@@ -4,6 +4,7 @@ import type { Engine, Pace } from '../api/commands.ts';
 import type { Refusal } from '@reeve/runtime';
 
 export interface Desired {
+  readonly members: 'managed' | 'external';
   readonly image: string;
   readonly primaries: number;
   readonly replicasPerPrimary: number;
@@ -27,6 +28,7 @@ const DEFAULT_THRESHOLD = 5;
 export function desiredOf(spec: RedisClusterSpec): Desired {
   const { primaries, replicasPerPrimary = 1, product = 'valkey', version, image } = spec;
   return {
+    members: spec.members ?? 'managed',
     image: image ?? (version === undefined ? product : `${product}:${version}`),
     primaries,
     replicasPerPrimary,

@@ -107,7 +107,7 @@ export function fillEmpty(facts: NextFacts, cluster: ClusterView): readonly Oper
 }
 
 /** Only how many slots each has: what keys and bytes weigh costs a look at all of them, and is for a task. */
-function rebalances({ desired, findings }: NextFacts, cluster: ClusterView): readonly OperationWish[] {
+export function rebalances({ desired, findings }: NextFacts, cluster: ClusterView): readonly OperationWish[] {
   const { mode, threshold } = desired.rebalance;
   if (mode === 'off' || findings.some(({ severity }) => severity === 'broken')) return [];
   const counts = reportedPrimaries(cluster).map((node) => countSlots(ownSlots(node)));
@@ -126,7 +126,7 @@ function rebalances({ desired, findings }: NextFacts, cluster: ClusterView): rea
   return [operation('rebalance', request, why, 3_000)];
 }
 
-function spreads({ desired, findings }: NextFacts): readonly OperationWish[] {
+export function spreads({ desired, findings }: NextFacts): readonly OperationWish[] {
   const placement = findings.find(({ code, severity }) => code === 'PLACEMENT' && severity !== 'info');
   if (!placement || desired.rebalance.mode === 'off') return [];
   return [operation('spread', { spreadBy: desired.spreadBy }, placement.message, 10_000)];

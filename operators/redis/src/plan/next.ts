@@ -81,8 +81,7 @@ export function nextSteps(facts: NextFacts): Next {
   const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
   const again = facts.configured || holdsKeys ? [] : creation(facts, []).wishes;
   if (apart.length > 0) {
-    const message = `${apart.length + 1} groups of nodes do not know each other: joining clusters that own slots loses data, so a person must say which one this is`;
-    return { wishes: again, waitingFor: [{ reason: 'SplitCluster', message, subjects: apart.flat().slice(0, 16) }] };
+    return { wishes: again, waitingFor: [splitWait(apart)] };
   }
   const strangers = newcomers(facts);
   return {
@@ -96,15 +95,21 @@ export function nextSteps(facts: NextFacts): Next {
       ...strangers.replicas,
       ...sizeProblems(facts, cluster, strangers.primaries.length + strangers.replicas.length > 0),
     ],
-    waitingFor: desired.fix === 'off' && needsFix(facts.findings) ? [...waitingFor, fixIsOff] : waitingFor,
+    waitingFor: [...waitingFor, ...fixWaits(facts)],
   };
 }
 
-const fixIsOff: Waiting = {
-  reason: 'FixIsOff',
-  message: 'the cluster is damaged, and spec.fix is off: set it to automatic or approve, or run `reeve redis fix`',
-  subjects: [],
-};
+export function splitWait(apart: readonly (readonly NodeId[])[]): Waiting {
+  const message = `${apart.length + 1} groups of nodes do not know each other: joining clusters that own slots loses data, so a person must say which one this is`;
+  return { reason: 'SplitCluster', message, subjects: apart.flat().slice(0, 16) };
+}
+
+export function fixWaits({ desired, findings }: Pick<NextFacts, 'desired' | 'findings'>): readonly Waiting[] {
+  if (desired.fix !== 'off' || !needsFix(findings)) return [];
+  const message =
+    'the cluster is damaged, and spec.fix is off: set it to automatic or approve, or run `reeve redis fix`';
+  return [{ reason: 'FixIsOff', message, subjects: [] }];
+}
 
 function missing({ desired, members: pods }: NextFacts, absent: readonly PodMember[]): readonly Waiting[] {
   const waiting: Waiting[] = [];
@@ -145,7 +150,7 @@ function needsFix(findings: readonly Finding[]): boolean {
   return findings.some(({ code, severity }) => severity !== 'info' && FIXABLE.includes(code));
 }
 
-function fixes({ desired, findings }: NextFacts, someAbsent: boolean): readonly OperationWish[] {
+export function fixes({ desired, findings }: NextFacts, someAbsent: boolean): readonly OperationWish[] {
   if (desired.fix === 'off' || !needsFix(findings)) return [];
   const first = findings.find(({ code, severity }) => severity !== 'info' && FIXABLE.includes(code));
   return [

@@ -1,4 +1,4 @@
-/** The pods of a cluster, and which node lives in which: joined by the address at which a node was read in this very observation. Pure. */
+/** The pods (or external members) of a cluster, and which node lives in which: joined by the address at which a node was read in this very observation. Pure. */
 import type { ClusterView, Endpoint } from '../api/view.ts';
 import { CLIENT_PORT } from './children.ts';
 import { type ReportedNode, reported, sameEndpoint } from './topology.ts';
@@ -8,6 +8,8 @@ export interface PodFacts {
   readonly uid: string;
   readonly ordinal: number;
   readonly ip?: string;
+  /** Where its server listens, if not where those of our own pods do. */
+  readonly port?: number;
   readonly isReady: boolean;
   readonly isDeleting: boolean;
   /** Made from what is asked for now. */
@@ -21,8 +23,8 @@ export interface PodMember extends PodFacts {
   readonly node?: ReportedNode;
 }
 
-export function endpointOf({ ip }: Pick<PodFacts, 'ip'>): Endpoint | undefined {
-  return ip === undefined ? undefined : { host: ip, port: CLIENT_PORT };
+export function endpointOf({ ip, port = CLIENT_PORT }: Pick<PodFacts, 'ip' | 'port'>): Endpoint | undefined {
+  return ip === undefined ? undefined : { host: ip, port };
 }
 
 /** `web-12` → 12. Undefined: not a name that a StatefulSet gives. */

@@ -4,13 +4,15 @@ import type { RedisTask } from '../api/task.ts';
 import type { NodeId } from '../api/view.ts';
 import type { Desired } from './desired.ts';
 import type { OperationWish } from './next.ts';
-import type { PodMember } from './pods.ts';
+import { endpointOf, type PodMember } from './pods.ts';
 
 const NODE_ID = /^[0-9a-f]{40}$/;
 
 export interface TaskFacts {
   readonly desired: Desired;
   readonly members: readonly PodMember[];
+  /** Who lived where when it was last seen, for servers that do not answer now. */
+  readonly stored?: readonly { readonly pod: string; readonly id: NodeId }[];
 }
 
 /** Undefined: the task asks for no operation (a check). */
@@ -22,7 +24,9 @@ export function taskWish(
   const { desired } = facts;
   const unknown: Refusal[] = [];
   const idOf = (name: string): NodeId => {
-    const id = facts.members.find((pod) => pod.name === name)?.node?.id ?? (NODE_ID.test(name) ? name : undefined);
+    const answering = facts.members.find((pod) => pod.name === name)?.node?.id;
+    const stored = facts.stored?.find(({ pod }) => pod === name)?.id;
+    const id = answering ?? stored ?? (NODE_ID.test(name) ? name : undefined);
     if (id === undefined) {
       unknown.push({
         code: 'UNKNOWN_NODE',
@@ -50,6 +54,19 @@ export function taskWish(
   } else if (spec.failover) {
     kind = 'failover';
     request = { id: idOf(spec.failover.to), mode: spec.failover.force ? 'force' : 'graceful' };
+  } else if (spec.addNode || spec.deleteNode) {
+    if (desired.members === 'managed') return { refused: [membersAreManaged] };
+    if (spec.addNode) {
+      kind = 'add-node';
+      const { member, as = 'replica', of } = spec.addNode;
+      const endpoint = endpointOf(facts.members.find(({ name }) => name === member) ?? {});
+      if (!endpoint) unknown.push(notEnrolled(member));
+      const primaryId = of === undefined ? undefined : idOf(of);
+      request = { endpoint, as, ...(primaryId !== undefined && { primaryId }), spreadBy: desired.spreadBy };
+    } else {
+      kind = 'delete-node';
+      request = { id: idOf(spec.deleteNode?.node ?? ''), drain: true, reset: true, spreadBy: desired.spreadBy, ...how };
+    }
   } else return undefined;
   if (unknown.length > 0) return { refused: unknown };
   return {
@@ -60,4 +77,14 @@ export function taskWish(
     settleMs: 0,
     needsApproval: false,
   };
+}
+
+const membersAreManaged: Refusal = {
+  code: 'MEMBERS_MANAGED',
+  message: 'the pods of a managed cluster come and go by spec.primaries and spec.replicasPerPrimary',
+  subjects: [],
+};
+
+function notEnrolled(member: string): Refusal {
+  return { code: 'MEMBER_UNKNOWN', message: `no member ${member} names this cluster as its own`, subjects: [member] };
 }

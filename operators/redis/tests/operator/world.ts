@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type KubeObject, type Transport, resource } from '@reeve/kube';
-import { crdOf, digest } from '@reeve/runtime';
+import { crdOf, digest, memberKind } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
@@ -28,7 +28,7 @@ import { RedisClusterController } from '../../src/controllers/cluster-controller
 import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { modelPort } from '../model-port.ts';
 
-const NAMESPACE = 'ns';
+export const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
 const events = resource<KubeObject>({
   group: 'events.k8s.io',
@@ -40,7 +40,7 @@ const events = resource<KubeObject>({
 
 const snapshot = snapshotOf({
   namespaces: [NAMESPACE],
-  definitions: [crdOf(redisClusterKind), crdOf(redisTaskKind)],
+  definitions: [crdOf(redisClusterKind), crdOf(redisTaskKind), crdOf(memberKind)],
 });
 
 export class OperatorWorld {
@@ -52,6 +52,8 @@ export class OperatorWorld {
   /** Effects of all operators. */
   effects = 0;
   deaths = 0;
+  /** Kinds of calls that operators made to servers themselves. */
+  readonly asked = new Set<string>();
   /** As Prometheus reads them. */
   metrics: () => string = () => '';
   /** Pods that the kubelet does not start, by name. */
@@ -105,6 +107,11 @@ export class OperatorWorld {
     return world;
   }
 
+  /** For whoever else lives in this world: agents. */
+  get api(): ApiWorld {
+    return this.#api;
+  }
+
   startManager(): void {
     const ids = { next: (prefix: string) => `${prefix}-${++this.#ids}` };
     const rate = { perSecond: 1e6, burst: 1e6 };
@@ -124,7 +131,11 @@ export class OperatorWorld {
           ...base,
           files,
           newPassword: () => `password-${this.#ids}-${++passwords}`,
-          connect: () => modelPort(this.model, async (call) => (this.#survives(life) ? call.apply() : never<never>())),
+          connect: () =>
+            modelPort(this.model, async (call) => {
+              this.asked.add(call.label);
+              return this.#survives(life) ? call.apply() : never<never>();
+            }),
         },
         { metrics: manager.measures.registry },
       ),

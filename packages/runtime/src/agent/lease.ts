@@ -22,6 +22,9 @@ export interface LeaseClient extends ObjectClient<LeaseObject> {
 export const LEASE_SECONDS = 30;
 export const RENEW_MS = 10_000;
 
+/** On the lease of every member, with its name: managers watch these, and no others. */
+export const MEMBER_LEASE_LABEL = 'agents.reeve.dev/member';
+
 export function leaseNameOf(member: string): string {
   return `member-${member}`;
 }
@@ -69,6 +72,7 @@ export class MemberLease {
   readonly #clock: Clock;
   readonly #client: LeaseClient;
   readonly #name: string;
+  readonly #member: string;
   readonly #holder: string;
   readonly #kin: string | undefined;
   readonly #watch: LeaseWatch;
@@ -79,6 +83,7 @@ export class MemberLease {
     this.#clock = ports.clock;
     this.#client = client;
     this.#name = leaseNameOf(member);
+    this.#member = member;
     this.#holder = place === undefined ? life : `${place}_${life}`;
     this.#kin = place === undefined ? undefined : `${place}_`;
     this.#watch = new LeaseWatch(ports.clock);
@@ -99,7 +104,7 @@ export class MemberLease {
   }
 
   async #create(signal: AbortSignal): Promise<boolean> {
-    const metadata = { name: this.#name };
+    const metadata = { name: this.#name, labels: { [MEMBER_LEASE_LABEL]: this.#member } };
     return (await written(this.#client.create({ metadata, spec: this.#spec(0) }, { signal }))).written;
   }
 

@@ -3,7 +3,7 @@
  * apart; their tokens say in which pod they live, and an admission policy compares that with the member. On bare hosts each agent has
  * an identity of its own, and RBAC with `resourceNames` is enough. Reads are not narrowed in pods: no secret is ever in a Member.
  */
-import { LEASE_SECONDS, leaseNameOf } from './lease.ts';
+import { LEASE_SECONDS, leaseNameOf, MEMBER_LEASE_LABEL } from './lease.ts';
 import { memberKind } from './member.ts';
 
 /** The name of the service account that agents in pods use, in each namespace. */
@@ -100,7 +100,7 @@ export function hostAgentRights(namespace: string, member: string): readonly Man
     {
       apiVersion: `${LEASES}/v1`,
       kind: 'Lease',
-      metadata: { namespace, name: lease },
+      metadata: { namespace, name: lease, labels: { [MEMBER_LEASE_LABEL]: member } },
       spec: { leaseDurationSeconds: LEASE_SECONDS },
     },
     role(namespace, account, [

@@ -1,0 +1,138 @@
+/** The members that name a cluster as theirs: what each one's agent told, and whether it is heard of. Pure. */
+import { type DeepReadonly, type Knowledge, type Member, type NewCondition, type Waiting } from '@reeve/runtime';
+import { type RedisFacts, reportedFacts } from '../agent/facts.ts';
+import type { MembersByNode } from '../agent/member-executor.ts';
+import { LOST_AFTER_TURNS, type Presence } from '../agent/presence.ts';
+import type { MemberStatus } from '../api/cluster.ts';
+import type { MemberObject } from '../api/kinds.ts';
+import type { ClusterView, Endpoint, NodeId } from '../api/view.ts';
+import type { PodFacts } from '../plan/pods.ts';
+import { compareText, reported } from '../plan/topology.ts';
+
+export interface Enrolled {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly endpoint: Endpoint;
+  readonly isDeleting: boolean;
+  readonly presence: Presence;
+  readonly facts: Knowledge<RedisFacts>;
+  /** Where its server lives, as its agent was told; that stays so while the server cannot be read. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** Orders of which its agent has not told the end. */
+  readonly openOrders: number;
+}
+
+/** By name. Members of pods are not somebody's servers but ours. */
+export function rosterOf(
+  members: readonly DeepReadonly<MemberObject>[],
+  presence: (member: DeepReadonly<MemberObject>) => Presence,
+): readonly Enrolled[] {
+  return members
+    .filter(({ spec }) => spec.system === 'redis' && !spec.pod)
+    .map((member): Enrolled => {
+      const { name, namespace = '', uid = '', deletionTimestamp } = member.metadata;
+      return {
+        namespace,
+        name,
+        uid,
+        endpoint: member.spec.endpoint,
+        isDeleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
+        presence: presence(member),
+        facts: reportedFacts(member as Member),
+        annotations: annotationsOf(member as Member),
+        openOrders: openOrders(member as Member),
+      };
+    })
+    .sort((a, b) => compareText(a.name, b.name));
+}
+
+function annotationsOf({ status }: Member): Readonly<Record<string, string>> {
+  const { annotations } = (status?.report?.facts ?? {}) as Partial<RedisFacts>;
+  const pairs = Object.entries(annotations ?? {}).filter(([, value]) => typeof value === 'string');
+  return Object.fromEntries(pairs);
+}
+
+function openOrders({ spec, status }: Member): number {
+  const results = status?.results ?? [];
+  const isOpen = ({ id, attempt }: { readonly id: string; readonly attempt: number }) =>
+    !results.some((result) => result.id === id && result.attempt >= attempt && result.phase !== 'Started');
+  return (spec.orders ?? []).filter(isOpen).length;
+}
+
+/** Whether its agent can be given orders: it was seen to live, and says which node it speaks for. */
+function canBeOrdered({ presence, facts }: Enrolled): boolean {
+  return presence.is === 'heard' && presence.isProved && facts.known;
+}
+
+/** As plans know the pods of a cluster. Nobody here makes or replaces servers: all of them are current. */
+export function externalPods(roster: readonly Enrolled[]): readonly PodFacts[] {
+  return roster.map((one, ordinal) => ({
+    name: one.name,
+    uid: one.uid,
+    ordinal,
+    ip: one.endpoint.host,
+    port: one.endpoint.port,
+    isReady: canBeOrdered(one),
+    isDeleting: one.isDeleting,
+    isCurrent: true,
+    annotations: one.annotations,
+  }));
+}
+
+/** Who can be given orders for which node. */
+export function membersByNode(roster: readonly Enrolled[]): MembersByNode {
+  const refs = new Map<NodeId, { readonly namespace: string; readonly name: string }>();
+  for (const { namespace, name, facts, ...rest } of roster) {
+    if (!facts.known || !canBeOrdered({ namespace, name, facts, ...rest })) continue;
+    if (!refs.has(facts.value.node)) refs.set(facts.value.node, { namespace, name });
+  }
+  return refs;
+}
+
+/** That an agent is lost says nothing about its server: the others' views do. So this is a condition of its own. */
+export function agentConditions(roster: readonly Enrolled[]): readonly NewCondition[] {
+  const lost = roster.filter(({ presence }) => presence.is === 'lost');
+  if (lost.length === 0) {
+    return [{ type: 'AgentLost', status: 'False', reason: 'AllHeard', message: '' }];
+  }
+  const busy = lost.filter((one) => one.openOrders > 0);
+  const message =
+    `silent for ${LOST_AFTER_TURNS} turns: the agents of ${namesOf(lost)}. Their servers may be well: the check tells` +
+    (busy.length > 0 ? `. Orders wait for ${namesOf(busy)}: start the agent again, or revoke the member` : '');
+  return [{ type: 'AgentLost', status: 'True', reason: 'Silent', message }];
+}
+
+/** What is waited for beside the servers themselves. */
+export function agentWaits(roster: readonly Enrolled[]): readonly Waiting[] {
+  const awaited = roster.filter(({ presence: { is } }) => is === 'awaited' || is === 'unknown');
+  if (awaited.length === 0) return [];
+  const message = `no agent was ever heard of for ${namesOf(awaited)}: start \`reeve agent redis\` beside the server`;
+  return [{ reason: 'AgentsAwaited', message, subjects: awaited.map(({ name }) => name).slice(0, 16) }];
+}
+
+/** What agents tell of nodes that the manager could not ask itself. */
+export function toldStates(roster: readonly Enrolled[], view: ClusterView): readonly MemberStatus[] {
+  const asked = new Set(reported(view).map(({ id }) => id));
+  const nameOf = new Map(roster.flatMap(({ name, facts }) => (facts.known ? [[facts.value.node, name] as const] : [])));
+  return roster.flatMap(({ name, presence, facts }): readonly MemberStatus[] => {
+    if (!facts.known || presence.is !== 'heard' || asked.has(facts.value.node)) return [];
+    const { node, role, primary, slots, others } = facts.value;
+    if (others.known === 0) return []; // it is in no cluster
+    return [
+      {
+        pod: name,
+        id: node,
+        role,
+        ...(primary !== undefined && { of: nameOf.get(primary) ?? primary }),
+        ...(slots !== undefined && slots !== '' && role === 'primary' && { slots }),
+        by: 'agent',
+      },
+    ];
+  });
+}
+
+function namesOf(members: readonly Enrolled[]): string {
+  const names = members.slice(0, 5).map(({ name }) => name);
+  return members.length > 5 ? `${names.join(', ')} and ${members.length - 5} more` : names.join(', ');
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkCluster } from './check.ts';
+import type { CreateRequest } from './create.ts';
+import { desiredOf } from './desired.ts';
+import type { OperationWish } from './next.ts';
+import { nextExternalSteps } from './next-external.ts';
+import { type PodFacts, podMembers } from './pods.ts';
+import { clusterNodes, freshNode, type TestNode, viewOfNodes } from './testing.ts';
+
+const PORT = 7000;
+
+function look(
+  nodes: readonly TestNode[],
+  changes: {
+    readonly spec?: object;
+    readonly configured?: boolean;
+    readonly members?: readonly (Partial<PodFacts> | undefined)[];
+    /** Without a member. */
+    readonly strangers?: readonly TestNode[];
+  } = {},
+) {
+  const view = viewOfNodes([...nodes, ...(changes.strangers ?? [])]);
+  const enrolled = nodes.map(
+    ({ host }, ordinal): PodFacts => ({
+      name: `h-${ordinal + 1}`,
+      uid: `uid-${ordinal}`,
+      ordinal,
+      ip: host,
+      port: PORT,
+      isReady: true,
+      isDeleting: false,
+      isCurrent: true,
+      annotations: {},
+      ...changes.members?.[ordinal],
+    }),
+  );
+  const desired = desiredOf({ members: 'external', primaries: 3, replicasPerPrimary: 1, ...changes.spec });
+  const { replicasPerPrimary, spreadBy } = desired;
+  return nextExternalSteps({
+    desired,
+    members: podMembers(enrolled, view),
+    view,
+    findings: checkCluster(view, { replicasPerPrimary, spreadBy }),
+    configured: changes.configured ?? true,
+  });
+}
+
+type Looked = ReturnType<typeof look>;
+const kinds = ({ wishes }: Looked) => wishes.map((wish) => (wish.what === 'operation' ? wish.kind : wish.what));
+const reasons = ({ waitingFor }: Looked) => waitingFor.map(({ reason }) => reason);
+const hostsOf = (next: Looked) =>
+  ((next.wishes[0] as OperationWish | undefined)?.request as CreateRequest | undefined)?.endpoints.map(
+    ({ host, port }) => `${host}:${port}`,
+  );
+
+const fresh = (count: number, changes: Partial<TestNode> = {}) =>
+  Array.from({ length: count }, (_, at) => freshNode(`f${at}`, { host: `10.2.0.${at + 1}`, ...changes }));
+const whole = clusterNodes({ primaries: 3, replicas: 1 });
+
+test('empty members become a cluster when enough of them have agents that are heard of, and nobody else came for a while', () => {
+  const few = look(fresh(5), { configured: false });
+  assert.deepEqual([kinds(few), reasons(few)], [[], ['MembersMissing']]);
+  const enough = look(fresh(6), { configured: false });
+  assert.deepEqual([kinds(enough), reasons(enough)], [['create'], []]);
+  assert.equal((enough.wishes[0] as OperationWish).needsApproval, false);
+  assert.ok((enough.wishes[0]?.settleMs ?? 0) >= 10_000);
+  const mute = look(fresh(6), { configured: false, members: [undefined, { isReady: false }] });
+  assert.deepEqual([kinds(mute), reasons(mute)], [[], ['MembersMissing']]);
+  const leaving = look(fresh(6), { configured: false, members: [{ isDeleting: true }] });
+  assert.deepEqual(kinds(leaving), []);
+  const byHand = look(fresh(6), { configured: false, spec: { creation: 'manual' } });
+  assert.equal((byHand.wishes[0] as OperationWish).needsApproval, true);
+  assert.equal((look(fresh(6)).wishes[0] as OperationWish).needsApproval, true, 'what was one once had data');
+});
+
+test('of more members than are needed those that hold nothing are taken, the first by name', () => {
+  const [one, ...rest] = fresh(8);
+  const next = look([{ ...(one as TestNode), keys: { 5: 1 } }, ...rest], { configured: false });
+  assert.deepEqual(
+    hostsOf(next),
+    ['2', '3', '4', '5', '6', '7'].map((at) => `10.2.0.${at}:7000`),
+  );
+});
+
+test('a creation that was given up half way is gone on with by those who began it', () => {
+  const all = fresh(8);
+  const ids = all.slice(2).map(({ id }) => id);
+  // h-3 and h-4 know each other already; h-1 and h-2 came later.
+  const half = all.map((node, at) => (at === 2 || at === 3 ? { ...node, knows: ids.slice(0, 2) } : node));
+  const next = look(half, { configured: false });
+  assert.deepEqual(kinds(next), ['create']);
+  assert.deepEqual(
+    hostsOf(next)?.slice(0, 4),
+    ['1', '2', '3', '4'].map((at) => `10.2.0.${at}:7000`),
+  );
+  assert.equal(hostsOf(next)?.length, 6);
+});
+
+test('nobody joins and nobody leaves by itself; what is damaged or uneven is mended', () => {
+  assert.deepEqual(look(whole), { wishes: [], waitingFor: [] });
+  assert.deepEqual(kinds(look([...whole, ...fresh(2)])), [], 'who waits beside the cluster stays there');
+  assert.deepEqual(kinds(look(whole, { spec: { primaries: 5, replicasPerPrimary: 0 } })), []);
+  const uneven = clusterNodes({
+    primaries: 3,
+    replicas: 1,
+    nodes: { p0: { slots: '0-9000' }, p1: { slots: '9001-10922' } },
+  });
+  assert.deepEqual(kinds(look(uneven)), ['rebalance']);
+  assert.deepEqual(kinds(look(uneven, { spec: { rebalance: { mode: 'off' } } })), []);
+  const open = clusterNodes({ primaries: 3, replicas: 1, nodes: { p0: { slots: '1-5461' } } });
+  assert.deepEqual(kinds(look(open)), ['fix']);
+  assert.ok(reasons(look(open, { spec: { fix: 'off' } })).includes('FixIsOff'));
+});
+
+test('a dead member is waited for and never forgotten by itself; nodes without a member are named', () => {
+  const dead = { unreachable: 'no answer', flags: ['fail'] } as const;
+  const nodes = clusterNodes({ primaries: 3, replicas: 1, nodes: { p0r0: dead } });
+  const next = look(nodes);
+  assert.ok(!kinds(next).includes('delete-node'));
+  assert.ok(reasons(next).includes('ServersSilent'));
+  const strangers = look(whole.slice(0, 5), { strangers: whole.slice(5) });
+  assert.deepEqual(reasons(strangers), ['NodesNotEnrolled']);
+});

@@ -1,0 +1,89 @@
+/**
+ * What a cluster of external members needs next. They are somebody's servers: who belongs to the cluster is changed by tasks (`addNode`,
+ * `deleteNode`) only, never by itself. What is mended, balanced and spread is so as with pods. Pure.
+ */
+import type { Waiting } from '@reeve/runtime';
+import type { ClusterView, NodeId } from '../api/view.ts';
+import type { CreateRequest } from './create.ts';
+import { fixes, fixWaits, type Next, type NextFacts, splitWait } from './next.ts';
+import { rebalances, spreads } from './next-size.ts';
+import { mainCluster } from './moves-view.ts';
+import { endpointOf, type PodMember } from './pods.ts';
+import { keyCount, loners, members, nodeNames, reported } from './topology.ts';
+
+/** Members are enrolled one after the other: when no other one has come for so long, they are all. */
+const ENROLLING_MS = 10_000;
+
+export function nextExternalSteps(facts: NextFacts): Next {
+  const { view } = facts;
+  const silent = silentWaits(facts.members);
+  const isAnywhere = loners(view).length < members(view).length;
+  if (!isAnywhere) return creation(facts, silent);
+  const { cluster, apart } = mainCluster(view);
+  // A creation that was given up half way: without a key in it, it is gone on with.
+  const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
+  const again = facts.configured || holdsKeys ? [] : creation(facts, []).wishes;
+  if (apart.length > 0) return { wishes: again, waitingFor: [splitWait(apart)] };
+  const isWhole = silent.length === 0;
+  return {
+    wishes: [
+      ...again,
+      ...fixes(facts, !isWhole),
+      ...(isWhole ? rebalances(facts, cluster) : []),
+      ...(isWhole ? spreads(facts) : []),
+    ],
+    waitingFor: [...silent, ...strangerWaits(facts, cluster), ...fixWaits(facts)],
+  };
+}
+
+function silentWaits(enrolled: readonly PodMember[]): readonly Waiting[] {
+  const silent = enrolled.filter(({ node }) => !node).map(({ name }) => name);
+  if (silent.length === 0) return [];
+  const message = `the servers of ${listed(silent)} do not answer the manager`;
+  return [{ reason: 'ServersSilent', message, subjects: silent.slice(0, 16) }];
+}
+
+/** Nodes that the cluster knows and nobody enrolled: they have no agent, so nothing can be done by them. */
+function strangerWaits({ members: enrolled }: NextFacts, cluster: ClusterView): readonly Waiting[] {
+  const known = new Set<NodeId>(enrolled.flatMap(({ node }) => (node ? [node.id] : [])));
+  const strangers = reported(cluster)
+    .map(({ id }) => id)
+    .filter((id) => !known.has(id));
+  if (strangers.length === 0) return [];
+  const message = `${nodeNames(cluster, strangers)} belong to the cluster and are no members: enroll them (docs/adopt-redis.md)`;
+  return [{ reason: 'NodesNotEnrolled', message, subjects: strangers.slice(0, 16) }];
+}
+
+/** As many members as are asked for, each empty and with an agent that is heard of. */
+function creation({ desired, members: enrolled, view, configured }: NextFacts, waitingFor: readonly Waiting[]): Next {
+  const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
+  const isAlone = ({ node }: PodMember) => node !== undefined && alone.has(node.id);
+  const fit = enrolled.filter(
+    (one) => one.node && one.isReady && !one.isDeleting && (!isAlone(one) || keyCount(one.node) === 0),
+  );
+  if (fit.length < desired.size) {
+    const message = `${fit.length} of ${desired.size} members are there, empty, with an agent that is heard of`;
+    return { wishes: [], waitingFor: [...waitingFor, { reason: 'MembersMissing', message, subjects: [] }] };
+  }
+  // Those that a creation has begun with already come first.
+  const begun = fit.filter((one) => !isAlone(one));
+  const chosen = [...begun, ...fit.filter(isAlone)].slice(0, desired.size).sort((a, b) => a.ordinal - b.ordinal);
+  const request: CreateRequest = {
+    endpoints: chosen.flatMap((one) => endpointOf(one) ?? []),
+    primaries: desired.primaries,
+    replicasPerPrimary: desired.replicasPerPrimary,
+    spreadBy: desired.spreadBy,
+  };
+  const why = configured
+    ? 'every node is new: the data of the cluster that was here is gone'
+    : `${chosen.length} empty members wait to become one cluster`;
+  const needsApproval = configured || desired.creation === 'manual';
+  return {
+    wishes: [{ what: 'operation', kind: 'create', request, why, settleMs: ENROLLING_MS, needsApproval }],
+    waitingFor,
+  };
+}
+
+function listed(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ');
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RedisTask } from '../api/task.ts';
+import { desiredOf } from './desired.ts';
+import { type PodFacts, podMembers } from './pods.ts';
+import { taskWish } from './task-wish.ts';
+import { clusterNodes, idOf, viewOfNodes } from './testing.ts';
+
+const nodes = clusterNodes({ primaries: 3 });
+const view = viewOfNodes(nodes);
+const enrolled = [...nodes.map(({ host }) => host), '10.3.0.1'].map(
+  (host, ordinal): PodFacts => ({
+    name: `h-${ordinal + 1}`,
+    uid: `${ordinal}`,
+    ordinal,
+    ip: host,
+    port: 7000,
+    isReady: true,
+    isDeleting: false,
+    isCurrent: true,
+    annotations: {},
+  }),
+);
+
+function asked(spec: object, members: 'managed' | 'external' = 'external') {
+  const task = { metadata: { name: 't' }, spec: { cluster: 'c', ...spec } } as RedisTask;
+  const stored = [{ pod: 'h-9', id: idOf('dead') }];
+  return taskWish(task, {
+    desired: desiredOf({ primaries: 3, members }),
+    members: podMembers(enrolled, view),
+    stored,
+  });
+}
+
+const requestOf = (wish: ReturnType<typeof asked>) =>
+  wish && 'request' in wish ? [wish.kind, wish.request] : wish?.refused.map(({ code }) => code);
+const spreadBy = ['zone', 'host'];
+
+test('a member is added where it lives, as a replica unless it is said otherwise', () => {
+  const endpoint = { host: '10.3.0.1', port: 7000 };
+  assert.deepEqual(requestOf(asked({ addNode: { member: 'h-4' } })), [
+    'add-node',
+    { endpoint, as: 'replica', spreadBy },
+  ]);
+  assert.deepEqual(requestOf(asked({ addNode: { member: 'h-4', as: 'primary' } })), [
+    'add-node',
+    { endpoint, as: 'primary', spreadBy },
+  ]);
+  assert.deepEqual(requestOf(asked({ addNode: { member: 'h-4', of: 'h-2' } })), [
+    'add-node',
+    { endpoint, as: 'replica', primaryId: idOf('p1'), spreadBy },
+  ]);
+  assert.deepEqual(requestOf(asked({ addNode: { member: 'h-5' } })), ['MEMBER_UNKNOWN']);
+  assert.deepEqual(requestOf(asked({ addNode: { member: 'h-4', of: 'h-8' } })), ['UNKNOWN_NODE']);
+});
+
+test('a node is deleted by its member, by its id, or by the member in which it was last seen', () => {
+  const request = { drain: true, reset: true, spreadBy, engine: 'auto', pace: 'gentle' };
+  for (const [name, id] of [
+    ['h-2', idOf('p1')],
+    [idOf('p2'), idOf('p2')],
+    ['h-9', idOf('dead')],
+  ]) {
+    assert.deepEqual(requestOf(asked({ deleteNode: { node: name } })), ['delete-node', { id, ...request }]);
+  }
+  assert.deepEqual(requestOf(asked({ deleteNode: { node: 'h-10' } })), ['UNKNOWN_NODE']);
+});
+
+test('the pods of a managed cluster are not added and deleted by tasks', () => {
+  assert.deepEqual(requestOf(asked({ addNode: { member: 'h-4' } }, 'managed')), ['MEMBERS_MANAGED']);
+  assert.deepEqual(requestOf(asked({ deleteNode: { node: 'h-2' } }, 'managed')), ['MEMBERS_MANAGED']);
+});
