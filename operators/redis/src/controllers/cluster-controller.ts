@@ -7,6 +7,7 @@ import { Controller, type Parts, type Reconcile, type Reflection, type Registry 
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import {
   configMaps,
+  disruptionBudgets,
   type Pod,
   pods,
   type RedisClusterObject,
@@ -79,6 +80,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     const own = parts.reflect(redisClusters, { route: () => queue });
     parts.own(statefulSets, own, labelled);
     parts.own(services, own, labelled);
+    parts.own(disruptionBudgets, own, labelled);
     parts.own(configMaps, own, labelled);
     parts.own(secrets, own, labelled);
     const clusterOf = ({ metadata }: DeepReadonly<Pod>) =>
