@@ -1,7 +1,8 @@
-/** Makes docs/errors.md and docs/served.md from the sources. `npm run docs` writes them; `npm run check` says if they are old. */
+/** Makes docs/errors.md, docs/served.md and deploy/reeve.yaml from the sources. `npm run docs` writes them; `npm run check` says if they are old. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cliErrors } from '@reeve/cli';
+import { deployPage } from '@reeve/cli/deploy';
 import { accessServed, builtinKinds, embeddedErrors } from '@reeve/embedded';
 import { kubeErrors } from '@reeve/kube';
 import { localNodeErrors } from '@reeve/local-node';
@@ -55,10 +56,11 @@ export function errorsPage(from: readonly Section[]): string {
 
 export const declaredCodes: readonly string[] = sections.flatMap(({ catalog }) => Object.keys(catalog));
 
-/** A page under docs/ and what it must say. */
+/** A file and what it must say. */
 const pages: readonly { readonly path: string; make(): string }[] = [
   { path: 'docs/errors.md', make: () => errorsPage(sections) },
   { path: 'docs/served.md', make: () => servedPage(builtinKinds, accessServed) },
+  { path: 'deploy/reeve.yaml', make: deployPage },
 ];
 
 export function checkDocs(): readonly string[] {

@@ -4,6 +4,8 @@ import type { Command } from './command.ts';
 import { completionCommand } from './completion/spec.ts';
 import { kubeCommands } from './kube/spec.ts';
 import { redisVerbs } from './redis/verbs.ts';
+import { planCommand } from './plan/spec.ts';
+import { runCommand } from './run/spec.ts';
 import { localCommands } from './up/spec.ts';
 
 export interface CommandSection {
@@ -13,7 +15,8 @@ export interface CommandSection {
 
 const working: readonly CommandSection[] = [
   { title: 'A control plane on this machine', commands: localCommands },
-  { title: 'Objects of an API', commands: kubeCommands },
+  { title: 'Operators on a Kubernetes', commands: [runCommand] },
+  { title: 'Objects of an API', commands: [...kubeCommands, planCommand] },
   { title: 'Redis and Valkey clusters: reeve redis VERB HOST:PORT', commands: redisVerbs },
   { title: 'Agents beside servers', commands: agentVerbs },
 ];

@@ -38,7 +38,28 @@ export const cliErrors = {
   },
   PORT_IN_USE: {
     meaning: 'Something else listens on the port that was asked for. Nothing was started.',
-    remedy: 'Give another --port, or none: then one that is free is taken.',
+    remedy: 'Give another --port (of `reeve run`: --listen), or none: then one that is free is taken.',
+  },
+  OPERATORS_RUN: {
+    meaning: 'The API is that of a control plane which runs the operators itself. Nothing was started.',
+    remedy: 'Nothing: `reeve up` does it. For a Kubernetes give its --kubeconfig.',
+  },
+  KINDS_MISSING: {
+    meaning: 'The API server does not serve kinds that the operators need. Nothing was started.',
+    remedy:
+      'Have an administrator apply what `reeve run --print-manifests` prints, or run once with --install as an administrator.',
+  },
+  NAMESPACE_MISSING: {
+    meaning: 'The namespace in which operators keep their lease is not there. Nothing was started.',
+    remedy: 'Give the --namespace of the installation, or make it: `reeve run --print-manifests`, or --install.',
+  },
+  RIGHTS_MISSING: {
+    meaning: 'The account lacks rights that the operators need. Nothing was started.',
+    remedy: 'Apply the roles and bindings that `reeve run --print-manifests` prints: older ones may lack new rights.',
+  },
+  NO_PROPOSAL: {
+    meaning: 'There is no plan of that kind that waits for an approval. Nothing was changed.',
+    remedy: '`reeve why rediscluster/NAME` says what the operator does and waits for.',
   },
   CERTIFICATE_FILE: {
     meaning:
@@ -161,6 +182,8 @@ const refusedCodes: ReadonlySet<string> = new Set([
   'NOT_APPROVED',
   'ROLLBACK_IMPOSSIBLE',
   'PLAN_STALE',
+  'NO_PROPOSAL',
+  'OPERATORS_RUN',
   'PLANE_RUNNING',
   'AGENT_BUSY',
   'AGENT_RUNNING',

@@ -16,6 +16,7 @@ export const events = resource({ group: '', version: 'v1', plural: 'events', kin
 export class ApiHarness {
   readonly harness = new Harness();
   readonly client: KubeClient;
+  readonly transport: Transport;
   socket: OpenSocket = () => Promise.reject(new Error('this test has no sockets'));
   /** What the command said about which API it wants. */
   readonly asked: Parameters<NonNullable<RunOptions['connectApi']>>[0][] = [];
@@ -23,11 +24,15 @@ export class ApiHarness {
   /** Told of every request before it is carried out. */
   onRequest: (method: string, path: string) => void = () => undefined;
 
+  /** Waited for before a request of a command is carried out: others are faster. */
+  beforeRequest: (method: string, path: string) => Promise<void> = () => Promise.resolve();
+
   constructor(transport: Transport) {
     const told: Transport = (request) => {
       this.onRequest(request.method, request.path);
       return transport(request);
     };
+    this.transport = told;
     this.client = new KubeClient({ ...systemKubePorts(), transport: told });
   }
 
@@ -46,9 +51,14 @@ export class ApiHarness {
     const connectApi: RunOptions['connectApi'] = (asked) => {
       this.asked.push(asked);
       const close = () => undefined;
-      const { client, socket } = this;
+      const { socket } = this;
+      const transport: Transport = async (request) => {
+        await this.beforeRequest(request.method, request.path);
+        return this.transport(request);
+      };
+      const client = new KubeClient({ ...systemKubePorts(), transport });
       const namespace = asked.namespace ?? 'default';
-      return Promise.resolve({ client, socket, namespace, close, [Symbol.dispose]: close });
+      return Promise.resolve({ client, transport, socket, namespace, close, [Symbol.dispose]: close });
     };
     return this.harness.run(line, { connectApi, ...options });
   }

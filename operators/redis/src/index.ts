@@ -3,6 +3,7 @@ export { APPROVE, CLUSTER_LABEL, type RedisCluster, redisClusterKind, type Redis
 export type * from './api/commands.ts';
 export { redisErrors } from './api/errors.ts';
 export type { Finding, FindingCode } from './api/findings.ts';
+export type { Right } from './api/rights.ts';
 export { type RedisClusterObject, redisClusters, type RedisTaskObject, redisTasks } from './api/kinds.ts';
 export { type Decided, type Decision, isRefused, type Needs, type Operation } from './api/operation.ts';
 export { type Arg, type CallOptions, type RedisPort, RedisReplyError, type Reply } from './api/port.ts';
@@ -12,11 +13,16 @@ export { type RedisTask, redisTaskKind } from './api/task.ts';
 export { type ConnectOptions, connectRedis } from './client/client.ts';
 export { type RedisContext, redisContext } from './commands/context.ts';
 export { redisHandlers } from './commands/handlers.ts';
+export type { RedisOperatorOptions, RedisOperatorPorts } from './controllers/cluster-controller.ts';
+export { redisOperator } from './controllers/operator.ts';
 export {
-  RedisClusterController,
-  type RedisOperatorOptions,
-  type RedisOperatorPorts,
-} from './controllers/cluster-controller.ts';
+  type DryRun,
+  type DryRunPorts,
+  type ObjectPlan,
+  planCluster,
+  planTask,
+  type StepPlan,
+} from './controllers/dry-run.ts';
 export type { Environment, RunEvent } from './controllers/environment.ts';
 export {
   createJournal,

@@ -39,7 +39,7 @@ const MOST_EVENTS = 8;
 const MOST_OPERATIONS = 5;
 /** True is good. All others are good when they are false, or say nothing of good and bad. */
 const GOOD_WHEN_TRUE =
-  /^(Ready|Available|Valid|Initialized|ContainersReady|PodScheduled|PodReadyToStartContainers|Progressing|Complete)$/;
+  /^(Ready|Available|Valid|Declared|Initialized|ContainersReady|PodScheduled|PodReadyToStartContainers|Progressing|Complete)$/;
 
 export function explain(title: string, object: AnyObject, events: readonly Happened[]): string {
   const status = (object as { readonly status?: Status }).status ?? {};

@@ -1,4 +1,5 @@
 /** Verbs that change a cluster: the shared options, the session, and the resolution of nodes; the rest is operate.ts. */
+import { isIP } from 'node:net';
 import type { ClusterView, Endpoint, Engine, NodeId, Operation, Pace } from '@reeve/redis';
 import { openJournal } from '@reeve/redis';
 import type { CommandSpec, OptionSpecs, Values } from '../args.ts';
@@ -8,6 +9,7 @@ import { parseEndpoint, resolveNode } from './address.ts';
 import { checkOperationValues, operate } from './operate.ts';
 import {
   connectionOptions,
+  declaredOptions,
   groups,
   moveOptions,
   operationOptions,
@@ -17,7 +19,14 @@ import {
 import { mustSeeSomething, openSession, resolveEndpoint, type Session } from './session.ts';
 import { defineVerb, type Verb } from './verb.ts';
 
-const common = { ...connectionOptions, ...placementOptions, ...outputOptions, ...operationOptions, ...moveOptions };
+const common = {
+  ...connectionOptions,
+  ...placementOptions,
+  ...outputOptions,
+  ...operationOptions,
+  ...moveOptions,
+  ...declaredOptions,
+};
 
 export interface RequestContext<Specs extends OptionSpecs> {
   readonly values: Values<Specs & typeof common>;
@@ -45,6 +54,8 @@ export interface OperationVerbDefinition<Specs extends OptionSpecs, Request, Goa
   readonly newServers?: true;
   /** Slots move: shows --fast, --engine, --experimental. */
   readonly moves: boolean;
+  /** A name in place of addresses: the plan of this kind that waits in the status of that RedisCluster is approved. */
+  readonly approves?: true;
   /** Picks the operation where a verb has several. */
   operation(values: Values<Specs & typeof common>): Operation<Request, Goal>;
   request(context: RequestContext<Specs>): Promise<Request>;
@@ -66,12 +77,18 @@ export function defineOperationVerb<Specs extends OptionSpecs, Request, Goal>(
       ...own,
       groups.operation,
       ...(definition.moves ? [groups.moves] : []),
+      ...(definition.approves ? [groups.declared] : []),
       groups.output,
       groups.placement,
       groups.connection,
     ],
     async run({ words, values, io, signal }) {
       checkOperationValues(values);
+      const [first = ''] = words;
+      if (definition.approves && words.length === 1 && isName(first)) {
+        const { approveDeclared } = await import('./approve.ts');
+        return approveDeclared(first, { io, values, signal, kind: name });
+      }
       const { engine, pace } = movement(values);
       if (definition.moves && pace === 'gentle') io.giveWay();
       const endpoints = await addresses(definition, words, values, io);
@@ -96,6 +113,11 @@ export function defineOperationVerb<Specs extends OptionSpecs, Request, Goal>(
       }
     },
   });
+}
+
+/** Of a resource: an address has a port. */
+function isName(word: string): boolean {
+  return /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(word) && isIP(word) === 0;
 }
 
 function movement(values: Values<typeof moveOptions>): { readonly engine: Engine; readonly pace: Pace } {

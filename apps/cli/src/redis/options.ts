@@ -1,5 +1,6 @@
 /** Options that several verbs share, in the groups that their help shows. */
 import type { OptionGroup } from '../args.ts';
+import { apiOptions } from '../kube/spec.ts';
 
 export const connectionOptions = {
   user: { type: 'text', value: 'NAME', help: 'ACL user. Without it the default user.' },
@@ -85,7 +86,11 @@ export const moveOptions = {
   },
 } as const;
 
+/** For a cluster that is given by the name of its RedisCluster. */
+export const declaredOptions = apiOptions;
+
 export const groups = {
+  declared: { title: 'With the NAME of a RedisCluster', options: declaredOptions },
   connection: { title: 'Connection', options: connectionOptions },
   placement: { title: 'Placement', options: placementOptions },
   output: { title: 'Output', options: outputOptions },

@@ -34,7 +34,7 @@ import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
-import { addOperators, installKinds } from './operators.ts';
+import { addOperators, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
 import { refuseHalfRestored } from './restore.ts';

@@ -364,6 +364,10 @@ export const redisErrors = {
     meaning: 'The spec of a RedisCluster has a configuration that no server could read as it is meant.',
     remedy: 'The message says which part. Nothing is done for the cluster until it is changed.',
   },
+  CLUSTER_MISSING: {
+    meaning: 'A task names a RedisCluster that is not there, or that was deleted while the task ran.',
+    remedy: 'A task waits ten minutes for its cluster. Declare the cluster, then make the task again.',
+  },
   OPERATION_UNKNOWN: {
     meaning:
       'The goal of an operation was written by a version of Reeve that knows an operation which this one does not.',

@@ -25,6 +25,10 @@ export interface Service extends KubeObject {
   readonly spec?: Manifest;
 }
 
+export interface DisruptionBudget extends KubeObject {
+  readonly spec?: Manifest;
+}
+
 export interface ConfigMap extends KubeObject {
   readonly data?: Labels;
 }
@@ -56,6 +60,13 @@ export const statefulSets = resource<StatefulSet>({
   version: 'v1',
   plural: 'statefulsets',
   kind: 'StatefulSet',
+  namespaced: true,
+});
+export const disruptionBudgets = resource<DisruptionBudget>({
+  group: 'policy',
+  version: 'v1',
+  plural: 'poddisruptionbudgets',
+  kind: 'PodDisruptionBudget',
   namespaced: true,
 });
 export const services = resource<Service>({ ...core, plural: 'services', kind: 'Service' });

@@ -20,6 +20,7 @@ import {
   type MemberLeaseObject,
   type MemberObject,
   members,
+  disruptionBudgets,
   type Pod,
   pods,
   type RedisClusterObject,
@@ -97,6 +98,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     const own = parts.reflect(redisClusters, { route: () => queue });
     parts.own(statefulSets, own, labelled);
     parts.own(services, own, labelled);
+    parts.own(disruptionBudgets, own, labelled);
     parts.own(configMaps, own, labelled);
     parts.own(secrets, own, labelled);
     const clusterOf = ({ metadata }: DeepReadonly<Pod>) =>

@@ -1,10 +1,8 @@
 /** What the caches know of a cluster's pods. */
 import type { DeepReadonly } from '@reeve/runtime';
 import type { Pod, StatefulSet, WorkerNode } from '../api/kinds.ts';
-import type { ClusterView, Endpoint } from '../api/view.ts';
 import { topologyKey } from '../plan/children.ts';
-import { endpointOf, ordinalOf, type PodFacts, type PodMember } from '../plan/pods.ts';
-import { clusters } from '../plan/topology.ts';
+import { ordinalOf, type PodFacts } from '../plan/pods.ts';
 
 const REVISION = 'controller-revision-hash';
 
@@ -57,17 +55,4 @@ function annotationsOf(
       return value === undefined ? [] : [[key, value]];
     }),
   );
-}
-
-/**
- * Where an operation finds the cluster: at its members. Servers that are in no cluster yet are none of its business, unless it is about
- * them: whoever is asked is introduced to others.
- */
-export function memberSeeds(
-  { members, view }: { readonly members: readonly PodMember[]; readonly view: ClusterView },
-  all: readonly Endpoint[],
-): readonly Endpoint[] {
-  const [main = []] = clusters(view);
-  const inside = members.filter(({ node }) => node && main.includes(node.id)).flatMap((pod) => endpointOf(pod) ?? []);
-  return inside.length > 0 ? inside : all;
 }

@@ -1,9 +1,9 @@
 /** One turn of one cluster. */
 import {
   type DeepReadonly,
+  ReeveError,
   type Refusal,
   requeueAfter,
-  setConditions,
   timestamp,
   type Verdict,
   type Waiting,
@@ -18,11 +18,11 @@ import {
   type RedisClusterSpec,
   type RedisClusterStatus,
 } from '../api/cluster.ts';
-import type { Finding } from '../api/findings.ts';
 import {
   type Pod,
   pods,
   type RedisClusterObject,
+  redisClusters,
   type RedisTaskObject,
   secrets,
   statefulSets,
@@ -30,30 +30,30 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
-import type { ClusterView } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { observeCluster } from '../observe/observe.ts';
 import { checkCluster, isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
-import { conditionType, findingConditions, phaseOf, topologyOf } from '../plan/cluster-status.ts';
+import { conditionType, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
-import { nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
+import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps } from '../plan/next-external.ts';
-import { endpointOf, podMembers, type PodFacts, type PodMember } from '../plan/pods.ts';
+import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { taskWish } from '../plan/task-wish.ts';
-import { clusters, ownersBySlot, sameEndpoint } from '../plan/topology.ts';
 import { type Choice, choose, Settling } from './choose.ts';
-import { memberSeeds, podFacts } from './cluster-facts.ts';
+import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
 import type { Enrollment } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
+import { type Access, accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
-import { agentConditions, agentWaits, externalPods, toldStates } from './roster.ts';
+import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
+import { hasSameGoal, MOST_TEXT, newFindings, refusalText, statusOf } from './turn-status.ts';
 
 export interface TurnGiven {
   readonly work: Reconcile<RedisClusterObject>;
@@ -73,14 +73,6 @@ export interface TurnGiven {
 /** While something is under way or amiss. */
 const SOON_MS = 2_000;
 const HISTORY = 10;
-const MOST_STEPS = 32;
-const MOST_TEXT = 2_000;
-
-interface Seen {
-  readonly members: readonly PodMember[];
-  readonly view: ClusterView;
-  readonly findings: readonly Finding[];
-}
 
 export class ClusterTurn {
   readonly #given: TurnGiven;
@@ -125,12 +117,12 @@ export class ClusterTurn {
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
     work.signal.throwIfAborted();
-    if (environment && this.#current && !isPaused) runs.start(work.key, this.#current, environment);
+    if (environment && this.#current && !isPaused) await this.#goOn(this.#current, environment);
     return this.#verdict(seen, isPaused);
   }
 
   /** Secret, configuration and services first: pods cannot begin without them. The set follows when its size is known to be safe. */
-  async #declare(): Promise<Omit<Environment, 'signal'> | undefined> {
+  async #declare(): Promise<Access | undefined> {
     const { work, newPassword } = this.#given;
     const { secret, waitingFor } = await declareAuth(work, newPassword);
     this.#waiting.push(...waitingFor);
@@ -140,32 +132,22 @@ export class ClusterTurn {
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
-  #asBefore(): Omit<Environment, 'signal'> | undefined {
+  #asBefore(): Access | undefined {
     const { work } = this.#given;
     const { name, namespace = '' } = work.object.metadata;
     return this.#letIn(connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`)));
   }
 
   /** Servers that are somebody's: nothing is declared, they are looked at as they are. */
-  async #enter(): Promise<Omit<Environment, 'signal'> | undefined> {
+  async #enter(): Promise<Access | undefined> {
     const { options, waitingFor } = await externalAccess(this.#given.work);
     this.#waiting.push(...waitingFor, ...agentWaits(this.#given.enrollment?.roster ?? []));
     return this.#letIn(options);
   }
 
-  #letIn(options: ConnectOptions | undefined): Omit<Environment, 'signal'> | undefined {
-    if (!options) return undefined;
-    const facts = this.#pods();
-    const annotated = facts.flatMap((pod) => {
-      const endpoint = endpointOf(pod);
-      return endpoint ? [{ endpoint, annotations: pod.annotations }] : [];
-    });
-    return {
-      ...this.#given.environment(options),
-      ...(this.#given.enrollment && { executor: this.#given.enrollment.executor() }),
-      seeds: annotated.map(({ endpoint }) => endpoint),
-      annotations: (endpoint) => annotated.find((one) => sameEndpoint(one.endpoint, endpoint))?.annotations ?? {},
-    };
+  #letIn(options: ConnectOptions | undefined): Access | undefined {
+    const access = options && accessOf(this.#pods(), this.#given.environment(options));
+    return access && { ...access, ...(this.#given.enrollment && { executor: this.#given.enrollment.executor() }) };
   }
 
   #pods(): readonly PodFacts[] {
@@ -177,20 +159,11 @@ export class ClusterTurn {
     return podFacts(this.#given.pods, { set, setName, spreadBy: this.#desired.spreadBy, workerNode });
   }
 
-  async #look(environment: Omit<Environment, 'signal'> | undefined): Promise<Seen> {
-    const nothing: ClusterView = { observedAt: this.#given.work.now(), nodes: [], silent: [] };
-    const view =
-      environment && environment.seeds.length > 0
-        ? await observeCluster(environment.redis, environment.ports, environment.seeds, {
-            ...(environment.annotations && { annotations: environment.annotations }),
-          })
-        : nothing;
-    const { replicasPerPrimary, spreadBy } = this.#desired;
-    const findings = clusters(view).length > 0 ? checkCluster(view, { replicasPerPrimary, spreadBy }) : [];
-    return { members: podMembers(this.#pods(), view), view, findings };
+  #look(access: Access | undefined): Promise<Seen> {
+    return lookAt(access, { pods: this.#pods(), desired: this.#desired, now: this.#given.work.now() });
   }
 
-  async #act(seen: Seen, environment: Omit<Environment, 'signal'>): Promise<void> {
+  async #act(seen: Seen, environment: Access): Promise<void> {
     const { work, runs } = this.#given;
     const run = runs.of(work.key);
     if (run && run.id !== this.#current?.id) await runs.stop(work.key, 'superseded');
@@ -224,7 +197,7 @@ export class ClusterTurn {
       end.outcome === 'failed'
         ? `${end.code}: ${end.message}`
         : end.outcome === 'refused'
-          ? textOf(end.refused)
+          ? refusalText(end.refused)
           : undefined;
     if (end.outcome === 'done') work.events.normal('OperationDone', `${current.kind}: ${current.why}`, current.kind);
     else work.events.warning('OperationFailed', `${current.kind}: ${message ?? end.outcome}`, current.kind);
@@ -260,10 +233,10 @@ export class ClusterTurn {
     this.#current = undefined;
   }
 
-  async #begin(seen: Seen, given: Omit<Environment, 'signal'>): Promise<void> {
+  async #begin(seen: Seen, given: Access): Promise<void> {
     const { work, settling } = this.#given;
     const environment: Environment = { ...given, signal: work.signal };
-    const facts = { desired: this.#desired, ...seen, configured: this.#isConfigured(seen) };
+    const facts = this.#facts(seen);
     const next = this.#given.enrollment ? nextExternalSteps(facts) : nextSteps(facts);
     this.#waiting.push(...next.waitingFor);
     const approved = work.object.metadata.annotations?.[APPROVE];
@@ -320,101 +293,82 @@ export class ClusterTurn {
   }
 
   /** Exactly this pod: its successor has another uid. */
-  async #restart({ pod, why }: RestartWish, environment: Omit<Environment, 'signal'>): Promise<void> {
+  async #restart({ pod, why }: RestartWish, environment: Access): Promise<void> {
     const { work } = this.#given;
     // Proposals lie between the look of this turn and now: who was a replica then may be all that is left of its shard.
     const seen = await this.#look({ ...environment, seeds: this.#allSeeds });
-    const { wishes } = nextSteps({ desired: this.#desired, ...seen, configured: this.#isConfigured(seen) });
+    const { wishes } = nextSteps(this.#facts(seen));
     if (!wishes.some((wish) => wish.what === 'restart' && wish.pod.uid === pod.uid)) return;
+    // A silent one is restarted for having nothing in it: that is not for a cache to say.
+    if (!pod.node && !isUntouched((await this.#live()).status)) return;
     const present = this.#given.pods.find(({ metadata }) => metadata?.uid === pod.uid);
     if (!present) return;
     work.events.normal('PodRestarted', why, 'restart');
     await work.remove(pods, present as never);
   }
 
-  #isConfigured({ view }: Seen): boolean {
-    if (this.#before.configured === true) return true;
-    // Whatever else is there, all of it must have been served once: a creation may be given up half way.
-    return (
-      this.#current?.kind !== 'create' &&
-      clusters(view).length === 1 &&
-      ownersBySlot(view).every((owners) => owners.length > 0)
-    );
+  #facts(seen: Seen): NextFacts {
+    const configured = this.#isConfigured(seen);
+    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before) };
+  }
+
+  #isConfigured(seen: Seen): boolean {
+    return isConfigured(this.#before, this.#current?.kind, seen);
   }
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
-    const { members, view, findings } = seen;
+    const { findings } = seen;
     const roster = this.#given.enrollment?.roster;
-    const told = toldStates(roster ?? [], view);
-    const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(members, view), { view, told });
-    const configured = this.#isConfigured(seen);
-    const isWhole = members.length >= (roster ? 1 : this.#desired.size) && members.every(({ node }) => node);
-    const operation = this.#current?.kind;
-    const generation = work.object.metadata.generation;
-    const conditions = [
-      ...findingConditions(this.#before.conditions as RedisClusterStatus['conditions'], findings, {
-        ...topology,
-        configured,
-        isWhole,
-      }),
-      {
-        type: 'Valid',
-        status: this.#problems.length > 0 ? ('False' as const) : ('True' as const),
-        reason: this.#problems[0] ? conditionType(this.#problems[0].code) : 'AsAsked',
-        message: textOf(this.#problems),
-      },
-      {
-        type: 'Declared',
-        status: this.#undeclared === undefined ? ('True' as const) : ('False' as const),
-        reason: this.#undeclared === undefined ? 'AsAsked' : 'RefusedByServer',
-        message: this.#undeclared ?? '',
-      },
-      {
-        type: 'Refused',
-        status: this.#refused.length > 0 ? ('True' as const) : ('False' as const),
-        reason: this.#refused[0] ? conditionType(this.#refused[0].code) : 'NothingRefused',
-        message: textOf(this.#refused),
-      },
-      ...(roster ? agentConditions(roster) : []),
-    ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
-    const run = runs.of(work.key);
-    const progress = run && run.id === this.#current?.id ? run.progress : undefined;
-    this.#tell(findings);
-    if (roster) tellAgents(work.events, this.#before.conditions, roster);
-    this.#given.saw({ findings, ...topology, operation });
-    await work.status({
-      ...(generation !== undefined && { observedGeneration: generation }),
-      phase: phaseOf({ isPaused, configured, findings, isWhole, ...(operation !== undefined && { operation }) }),
-      configured,
-      ...topology,
-      conditions: setConditions(this.#before.conditions as RedisClusterStatus['conditions'], conditions, work.now()),
-      waitingFor: this.#waiting
-        .slice(0, 16)
-        .map((one) => ({ ...one, message: one.message.slice(0, MOST_TEXT), subjects: one.subjects.slice(0, 16) })),
-      ...(progress !== undefined && { progress: progress.slice(0, 512) }),
-      ...(this.#proposed && {
-        proposal: {
-          kind: this.#proposed.kind,
-          digest: this.#proposed.digest,
-          steps: this.#proposed.decided.steps.slice(0, MOST_STEPS).map((step) => step.slice(0, 512)),
-        },
-      }),
-      ...(this.#current && { currentOperation: this.#current }),
-      operations: this.#history,
+    const told = toldStates(roster ?? [], seen.view);
+    const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(seen.members, seen.view), {
+      view: seen.view,
+      told,
     });
+    const run = runs.of(work.key);
+    for (const { code, message } of newFindings(this.#before, findings)) {
+      work.events.warning(conditionType(code), message.slice(0, 1_000), 'Check');
+    }
+    if (roster) tellAgents(work.events, this.#before.conditions, roster);
+    this.#given.saw({ findings, ...topology, operation: this.#current?.kind });
+    const status = statusOf({
+      before: this.#before,
+      generation: work.object.metadata.generation,
+      now: work.now(),
+      isPaused,
+      configured: this.#isConfigured(seen),
+      desired: this.#desired,
+      roster,
+      seen,
+      topology,
+      problems: this.#problems,
+      refused: this.#refused,
+      undeclared: this.#undeclared,
+      waitingFor: this.#waiting,
+      progress: run && run.id === this.#current?.id ? run.progress : undefined,
+      proposed: this.#proposed,
+      current: this.#current,
+      history: this.#history,
+    });
+    await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });
   }
 
-  /** An event for each kind of finding when it comes; its condition stays. */
-  #tell(findings: readonly Finding[]): void {
-    const { events } = this.#given.work;
-    const before = new Set(
-      (this.#before.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type),
-    );
-    for (const finding of findings) {
-      if (finding.severity === 'info' || before.has(conditionType(finding.code))) continue;
-      events.warning(conditionType(finding.code), finding.message.slice(0, 1_000), 'Check');
-    }
+  /** What runs already goes on. What does not is begun only if it is, at this moment, the goal that the server has: the cache may lag. */
+  async #goOn(current: CurrentOperation, environment: Access): Promise<void> {
+    const { work, runs } = this.#given;
+    if (runs.of(work.key)) return;
+    if ((await this.#live()).status?.currentOperation?.id !== current.id) return;
+    work.signal.throwIfAborted();
+    runs.start(work.key, current, environment);
+  }
+
+  /** The cluster as the server has it. Throws if it is gone: then nothing is done for it. */
+  async #live(): Promise<RedisClusterObject> {
+    const { work } = this.#given;
+    const { name, namespace, uid } = work.object.metadata;
+    const live = await work.api.resource(redisClusters, namespace).find(name, { signal: work.signal });
+    if (live?.metadata.uid === uid) return live;
+    throw new ReeveError('OBJECT_REPLACED', `RedisCluster ${work.key} is gone, or another one has its name`);
   }
 
   #verdict({ findings }: Seen, isPaused: boolean): Verdict {
@@ -422,11 +376,4 @@ export class ClusterTurn {
     const isBusy = this.#current !== undefined || this.#waiting.length > 0 || !isClean(findings);
     return requeueAfter(isBusy && !isPaused ? SOON_MS : this.#given.lookEveryMs);
   }
-}
-
-function textOf(refused: readonly Refusal[]): string {
-  return refused
-    .map(({ code, message }) => `${code}: ${message}`)
-    .join('; ')
-    .slice(0, MOST_TEXT);
 }

@@ -1,13 +1,24 @@
 /** Brings a cluster's objects in Kubernetes to what they should be. Applies only; nothing is deleted here. */
 import { digest, type DeepReadonly, type Waiting } from '@reeve/runtime';
-import type { Reconcile } from '@reeve/runtime/manager';
-import { configMaps, secrets, services, statefulSets, type Secret, type StatefulSet } from '../api/kinds.ts';
-import type { RedisClusterObject } from '../api/kinds.ts';
-import { configMapOf, namesOf, serverConfig, servicesOf, statefulSetOf } from '../plan/children.ts';
+import type { Reconcile, ResourceApi } from '@reeve/runtime/manager';
+import type { RedisClusterSpec } from '../api/cluster.ts';
+import {
+  configMaps,
+  disruptionBudgets,
+  type RedisClusterObject,
+  redisClusters,
+  type Secret,
+  secrets,
+  services,
+  type StatefulSet,
+  statefulSets,
+} from '../api/kinds.ts';
 import type { ClusterView } from '../api/view.ts';
+import { configMapOf, disruptionBudgetOf, namesOf, serverConfig, servicesOf, statefulSetOf } from '../plan/children.ts';
 import type { Desired } from '../plan/desired.ts';
 import { ordinalOf, type PodMember } from '../plan/pods.ts';
-import { safeReplicas } from '../plan/shrink.ts';
+import { presentReplicas, safeReplicas } from '../plan/shrink.ts';
+import { isUntouched } from './look.ts';
 import { connectOptionsOf, type NewUser, secretOf, textOf } from './credentials.ts';
 
 type Work = Reconcile<RedisClusterObject>;
@@ -25,14 +36,24 @@ export async function declareAuth(
   // Asked live if the cache does not have it: new passwords for servers that run with the old ones would lock everybody out.
   const cached = work.read(secrets, `${namespace}/${secretName}`);
   const present = cached ?? (await own.find(secretName, { signal }));
-  if (object.status?.configured && connectOptionsOf(present) === undefined) {
+  if (connectOptionsOf(present) === undefined && (await hasServersToLose(work))) {
     // Its servers know the old one, and nobody else does: a new one would lock everybody out for good.
     const message = `secret ${secretName} has lost the password of the servers: bring it back from a copy`;
     return { secret: undefined, waitingFor: [{ reason: 'SecretLost', message, subjects: [secretName] }] };
   }
+  const { users, waitingFor } = await usersOf(own, object.spec, signal);
+  return { secret: await work.apply(secrets, secretOf(name, present, users, newPassword)), waitingFor };
+}
+
+/** The users of a spec with the passwords of their secrets. Those without one are waited for. */
+export async function usersOf(
+  own: Pick<ResourceApi<Secret>, 'find'>,
+  spec: DeepReadonly<RedisClusterSpec>,
+  signal: AbortSignal,
+): Promise<{ readonly users: readonly NewUser[]; readonly waitingFor: readonly Waiting[] }> {
   const users: NewUser[] = [];
   const waitingFor: Waiting[] = [];
-  for (const user of object.spec.auth?.users ?? []) {
+  for (const user of spec.auth?.users ?? []) {
     const { passwordSecret: from } = user;
     const password = textOf(await own.find(from.name, { signal }), from.key);
     if (password !== undefined && password !== '') users.push({ ...user, password });
@@ -41,13 +62,25 @@ export async function declareAuth(
       waitingFor.push({ reason: 'UserSecret', message, subjects: [from.name] });
     }
   }
-  return { secret: await work.apply(secrets, secretOf(name, present, users, newPassword)), waitingFor };
+  return { users, waitingFor };
+}
+
+/**
+ * Whether a creation was ever begun, asked live: a cache may lag behind the leader that began it. Before that all servers are new: whoever
+ * was started with a password that is lost is made anew with another one (plan/next.ts).
+ */
+async function hasServersToLose({ object, api, signal }: Work): Promise<boolean> {
+  const { name, namespace, uid } = object.metadata;
+  const live = await api.resource(redisClusters, namespace).find(name, { signal });
+  // Of another, or of nobody: nothing is made for it.
+  return live?.metadata.uid !== uid || !isUntouched(live.status);
 }
 
 export async function declareServices(work: Work, desired: Desired): Promise<void> {
   const { name } = work.object.metadata;
   await work.apply(configMaps, configMapOf(name, desired));
   for (const service of servicesOf(name)) await work.apply(services, service);
+  await work.apply(disruptionBudgets, disruptionBudgetOf(name));
 }
 
 /** As many pods as asked for; fewer than there are only when nobody lives in those that go, and never while something runs. */
@@ -61,9 +94,8 @@ export async function replicasNow(
   const set =
     work.read(statefulSets, `${namespace}/${setName}`) ??
     (await work.api.resource(statefulSets, namespace).find(setName, { signal: work.signal }));
-  // Without a set its pods say how many there were: fewer may be asked for than live in them.
-  const last = Math.max(-1, ...pods.map(({ metadata }) => ordinalOf(setName, metadata?.name ?? '') ?? -1));
-  const present = set?.spec?.replicas ?? (last >= 0 ? last + 1 : undefined);
+  const ordinals = pods.map(({ metadata }) => ordinalOf(setName, metadata?.name ?? ''));
+  const present = presentReplicas(set?.spec?.replicas, ordinals);
   return isBusy ? Math.max(present ?? 0, desired.size) : safeReplicas(desired.size, present, members, view);
 }
 
@@ -73,6 +105,13 @@ export function declareSet(
   desired: Desired,
   { replicas, users }: { readonly replicas: number; readonly users: string },
 ): Promise<DeepReadonly<StatefulSet>> {
-  const configDigest = digest({ config: serverConfig(desired), users });
-  return work.apply(statefulSets, statefulSetOf(work.object.metadata.name, desired, { replicas, configDigest }));
+  const { name } = work.object.metadata;
+  return work.apply(
+    statefulSets,
+    statefulSetOf(name, desired, { replicas, configDigest: configDigest(desired, users) }),
+  );
+}
+
+export function configDigest(desired: Desired, users: string): string {
+  return digest({ config: serverConfig(desired), users });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { serverConfig, servicesOf, statefulSetOf } from './children.ts';
+import { disruptionBudgetOf, serverConfig, servicesOf, statefulSetOf } from './children.ts';
 import { desiredOf, specProblems } from './desired.ts';
 
 const set = (spec: object = {}) =>
@@ -40,4 +40,9 @@ test('the nodes have names before they are ready; clients have a service of thei
   assert.equal(nodes?.spec?.clusterIP, 'None');
   assert.equal(nodes?.spec?.publishNotReadyAddresses, true);
   assert.equal(clients?.metadata.name, 'c');
+});
+
+test('of the pods of a cluster one at a time may be evicted', () => {
+  const { spec } = disruptionBudgetOf('c');
+  assert.deepEqual(spec, { maxUnavailable: 1, selector: set().spec?.selector });
 });

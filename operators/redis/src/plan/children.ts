@@ -3,7 +3,7 @@
  * never replaced by the StatefulSet itself (`OnDelete`): only the operator knows which one may go. Pure.
  */
 import { CLUSTER_LABEL } from '../api/cluster.ts';
-import type { ConfigMap, Service, StatefulSet } from '../api/kinds.ts';
+import type { ConfigMap, DisruptionBudget, Service, StatefulSet } from '../api/kinds.ts';
 import type { Desired } from './desired.ts';
 
 export const CLIENT_PORT = 6379;
@@ -89,6 +89,14 @@ export function servicesOf(cluster: string): readonly Named<Service>[] {
     },
     { metadata: { name: names.clients, labels: labelsOf(cluster) }, spec: { selector, ports: [client] } },
   ];
+}
+
+/** Whoever empties worker nodes takes one pod at a time, and the next when it is back. */
+export function disruptionBudgetOf(cluster: string): Named<DisruptionBudget> {
+  return {
+    metadata: { name: namesOf(cluster).statefulSet, labels: labelsOf(cluster) },
+    spec: { maxUnavailable: 1, selector: { matchLabels: { [CLUSTER_LABEL]: cluster } } },
+  };
 }
 
 export interface SetOptions {

@@ -120,3 +120,24 @@ test('old pods are made anew one by one: replicas, then primaries after a failov
   const oneAway = old.map((one, at) => (at === 0 ? { ...one, isReady: false } : one));
   assert.deepEqual(kinds(look(whole, { pods: oneAway })), []);
 });
+
+test('silent pods of an old kind are made anew before anything was ever begun, and never after', () => {
+  const pods = Array.from({ length: 6 }, (_, ordinal) => ({
+    name: `c-${ordinal}`,
+    uid: `uid-${ordinal}`,
+    ordinal,
+    ip: `10.2.0.${ordinal + 1}`,
+    isReady: false,
+    isDeleting: ordinal === 0,
+    isCurrent: ordinal === 1,
+    annotations: {},
+  }));
+  const answering = fresh(6)
+    .slice(5)
+    .map((node) => ({ ...node, port: CLIENT_PORT }));
+  const view = viewOfNodes(answering);
+  const facts = { desired, view, findings: [], members: podMembers(pods, view), configured: false };
+  // One is being deleted, one is of the new kind, one answers.
+  assert.deepEqual(kinds(nextSteps({ ...facts, isUntouched: true })), ['restart c-2', 'restart c-3', 'restart c-4']);
+  assert.deepEqual(kinds(nextSteps(facts)), []);
+});

@@ -44,6 +44,8 @@ export interface NextFacts {
   readonly findings: readonly Finding[];
   /** The cluster was created once: it is never created again by itself. */
   readonly configured: boolean;
+  /** Nothing was ever begun on it, so nothing can be in its servers. Default: false. */
+  readonly isUntouched?: boolean;
 }
 
 export interface Next {
@@ -76,7 +78,10 @@ export function nextSteps(facts: NextFacts): Next {
   const waitingFor = missing(facts, absent);
   const { cluster, apart } = mainCluster(view);
   const isAnywhere = loners(view).length < members(view).length;
-  if (!isAnywhere) return creation(facts, waitingFor);
+  if (!isAnywhere) {
+    const { wishes } = creation(facts, waitingFor);
+    return { wishes: wishes.length > 0 ? wishes : unborn(facts, absent), waitingFor };
+  }
   // A creation that was given up half way: without a key in it, it is gone on with.
   const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
   const again = facts.configured || holdsKeys ? [] : creation(facts, []).wishes;
@@ -144,6 +149,22 @@ function creation({ desired, members: pods, configured }: NextFacts, waitingFor:
     wishes: [{ what: 'operation', kind: 'create', request, why, settleMs: GOSSIP_MS, needsApproval }],
     waitingFor,
   };
+}
+
+/**
+ * Before anything was ever begun, pods of an old kind in which nobody answers: started with a password that was lost since, or with an
+ * image that does not exist. They would be silent for ever: only the operator replaces pods.
+ */
+function unborn({ isUntouched = false }: NextFacts, absent: readonly PodMember[]): readonly RestartWish[] {
+  if (!isUntouched) return [];
+  return absent
+    .filter(({ isCurrent, isDeleting }) => !isCurrent && !isDeleting)
+    .map((pod) => ({
+      what: 'restart',
+      pod,
+      why: `${pod.name} is silent, and made from what is not asked for any more: it is made anew`,
+      settleMs: ABSENCE_MS,
+    }));
 }
 
 function needsFix(findings: readonly Finding[]): boolean {

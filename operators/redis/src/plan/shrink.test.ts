@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLIENT_PORT } from './children.ts';
 import { type PodFacts, podMembers } from './pods.ts';
-import { safeReplicas } from './shrink.ts';
+import { presentReplicas, safeReplicas } from './shrink.ts';
 import { clusterNodes, freshNode, viewOfNodes } from './testing.ts';
 
 const pod = (ordinal: number, ip?: string): PodFacts => ({
@@ -45,4 +45,10 @@ test('more pods come at once', () => {
   const { all, view } = look([], []);
   assert.equal(safeReplicas(6, 3, all, view), 6);
   assert.equal(safeReplicas(6, undefined, all, view), 6);
+});
+
+test('without a set its pods say how many there were', () => {
+  assert.equal(presentReplicas(6, [0, 1]), 6);
+  assert.equal(presentReplicas(undefined, [0, undefined, 7]), 8);
+  assert.equal(presentReplicas(undefined, []), undefined);
 });

@@ -3,6 +3,15 @@ import type { ClusterView, NodeId } from '../api/view.ts';
 import type { PodMember } from './pods.ts';
 import { isReported, keyCount, loners, members as allMembers } from './topology.ts';
 
+/** How many pods there are by its set. Without a set its pods say how many there were: fewer may be asked for than live in them. */
+export function presentReplicas(
+  declared: number | undefined,
+  ordinals: readonly (number | undefined)[],
+): number | undefined {
+  const last = Math.max(-1, ...ordinals.map((ordinal) => ordinal ?? -1));
+  return declared ?? (last >= 0 ? last + 1 : undefined);
+}
+
 /**
  * A StatefulSet takes its last pods away. Each of them must have answered in this observation, and be a server that knows nobody, owns
  * nothing and holds nothing: what could not be read may still be a member.

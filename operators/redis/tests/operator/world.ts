@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type KubeObject, type Transport, resource } from '@reeve/kube';
-import { crdOf, digest, memberKind } from '@reeve/runtime';
+import { crdOf, digest, memberKind, ReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
@@ -24,7 +24,8 @@ import {
   workerNodes,
 } from '../../src/api/kinds.ts';
 import { redisTaskKind } from '../../src/api/task.ts';
-import { RedisClusterController } from '../../src/controllers/cluster-controller.ts';
+import { type DryRun, planCluster } from '../../src/controllers/dry-run.ts';
+import { redisOperator } from '../../src/controllers/operator.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { modelPort } from '../model-port.ts';
 
@@ -58,10 +59,14 @@ export class OperatorWorld {
   metrics: () => string = () => '';
   /** Pods that the kubelet does not start, by name. */
   readonly held = new Set<string>();
+  /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
+  stale: RedisCluster | undefined;
   readonly #api: ApiWorld;
   /** By pod name: what its volume holds. */
   readonly #volumes = new Map<string, ModelServer>();
   readonly #running = new Map<string, { readonly uid: string; readonly server: ModelServer }>();
+  /** By address: the password with which its server was started. Servers that nobody gave one let everybody in. */
+  readonly #passwords = new Map<string, string>();
   #addresses = 0;
   #replaced = 0;
   #ids = 0;
@@ -125,26 +130,33 @@ export class OperatorWorld {
     });
     const files = { read: refused, write: refused, append: refused, remove: refused };
     let passwords = 0;
-    manager.add(
-      new RedisClusterController(
-        {
-          ...base,
-          files,
-          newPassword: () => `password-${this.#ids}-${++passwords}`,
-          connect: () =>
-            modelPort(this.model, async (call) => {
-              this.asked.add(call.label);
-              return this.#survives(life) ? call.apply() : never<never>();
-            }),
-        },
-        { metrics: manager.measures.registry },
-      ),
+    const controllers = redisOperator.controllers(
+      {
+        ...base,
+        files,
+        newPassword: () => `password-${this.#ids}-${++passwords}`,
+        connect: ({ password = '' }) =>
+          modelPort(this.model, async (call) => {
+            this.asked.add(call.label);
+            if (!this.#survives(life)) return never<never>();
+            this.#letIn(call.detail.split(' ', 1)[0] ?? '', password);
+            return call.apply();
+          }),
+      },
+      { metrics: manager.measures.registry },
     );
+    for (const one of controllers) manager.add(one);
     this.metrics = () => manager.metrics();
     this.#stop = new AbortController();
     this.#managed = manager.run(this.#stop.signal);
     // A killed manager ends with an error, and nobody waits for it.
     this.#managed.catch(() => undefined);
+  }
+
+  #letIn(address: string, password: string): void {
+    const expected = this.#passwords.get(address);
+    if (expected === undefined || expected === password) return;
+    throw new ReeveError('REDIS_AUTH', `${address} did not let us in`, { subjects: [address] });
   }
 
   /** Before it happens, or the moment after: nobody hears of it. */
@@ -169,8 +181,21 @@ export class OperatorWorld {
         return never();
       }
       const answer = await transport(request);
-      return life.isDead ? never() : answer;
+      if (life.isDead) return never();
+      const isOfClusters = request.method === 'GET' && /\/redisclusters(?:\?|$)/.test(request.path);
+      return isOfClusters ? { ...answer, body: edited(answer.body, (text) => this.#asOfThen(text)) } : answer;
     };
+  }
+
+  /** Of a list or of the events of a watch, a JSON document on each line. */
+  #asOfThen(text: string): string {
+    const { stale } = this;
+    if (!stale) return text;
+    const show = (_name: string, value: unknown): unknown => {
+      const { metadata, spec } = (value ?? {}) as Partial<RedisCluster>;
+      return spec !== undefined && metadata?.uid === stale.metadata?.uid ? stale : value;
+    };
+    return JSON.stringify(JSON.parse(text, show));
   }
 
   /** Starts a successor for one that died. */
@@ -231,6 +256,22 @@ export class OperatorWorld {
     await this.#api.client.resource(secrets, NAMESPACE).delete(name);
   }
 
+  /** What would be done next, by somebody who only looks; nothing that he sends to a server or to the API may change anything. */
+  async plan(name: string): Promise<DryRun> {
+    const ids = { next: () => assert.fail('nothing is begun') };
+    const files = { read: refused, write: refused, append: refused, remove: refused };
+    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(name);
+    return planCluster(
+      {
+        client: this.#api.client,
+        ports: { clock: this.clock, random: seededRandom(4), ids, files },
+        connect: () => modelPort(this.model),
+        signal: new AbortController().signal,
+      },
+      cluster as never,
+    );
+  }
+
   async reasons(): Promise<readonly string[]> {
     const { items } = await this.#api.client.resource(events, NAMESPACE).listAll();
     return items.map((event) => (event as { readonly reason?: string }).reason ?? '');
@@ -242,9 +283,17 @@ export class OperatorWorld {
     return running.server;
   }
 
+  get podUids(): readonly string[] {
+    return this.#api.list<Pod>('pods').map(({ metadata }) => metadata?.uid ?? '');
+  }
+
   /** All servers that run in pods. */
   get servers(): readonly ModelServer[] {
     return [...this.#running.values()].map(({ server }) => server);
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.#api.client.resource(redisClusters, NAMESPACE).delete(name);
   }
 
   async deletePod(name: string): Promise<void> {
@@ -333,6 +382,8 @@ export class OperatorWorld {
     } else server = this.model.addServer({ host, port: CLIENT_PORT });
     this.#volumes.set(name, server);
     this.#running.set(name, { uid, server });
+    const secret = this.secret(`${name.slice(0, name.lastIndexOf('-'))}-auth`)?.['admin-password'];
+    if (secret !== undefined) this.#passwords.set(`${host}:${CLIENT_PORT}`, Buffer.from(secret, 'base64').toString());
     const status = { phase: 'Running', podIP: host, conditions: [{ type: 'Ready', status: 'True' }] };
     await this.#api.client
       .resource(pods, NAMESPACE)
@@ -342,6 +393,23 @@ export class OperatorWorld {
 
 function refused(): never {
   throw new Error('the operator has no files');
+}
+
+type Body = Awaited<ReturnType<Transport>>['body'];
+
+/** Line by line. */
+function edited(body: Body, edit: (line: string) => string): Body {
+  const lines = (text: string) => text.replaceAll(/[^\n]+/g, edit);
+  if (body instanceof Uint8Array) return Buffer.from(lines(Buffer.from(body).toString()));
+  return (async function* () {
+    let rest = '';
+    for await (const chunk of body) {
+      const text = rest + Buffer.from(chunk).toString();
+      const end = text.lastIndexOf('\n') + 1;
+      rest = text.slice(end);
+      yield Buffer.from(lines(text.slice(0, end)));
+    }
+  })();
 }
 
 /** What a dead process waits for. */

@@ -4,6 +4,7 @@ import { type LoadOptions, loadContext } from '../kubeconfig/load.ts';
 import type { KubePorts } from '../ports/ports.ts';
 import { type NetworkOptions, networkTransport } from '../transport/network.ts';
 import { type OpenSocket, socketTransport } from '../transport/socket.ts';
+import type { Transport } from '../transport/transport.ts';
 import { type ClientOptions, KubeClient } from './client.ts';
 
 export interface ConnectOptions
@@ -13,6 +14,8 @@ export interface ConnectOptions
 
 export interface Connection extends Disposable {
   readonly client: KubeClient;
+  /** What the client speaks through, for others that bring clients of their own: a manager of controllers. */
+  readonly transport: Transport;
   /** The namespace of the context. */
   readonly namespace: string;
   /** For subresources that speak both ways: `exec`, `attach`. Such a socket is closed by who opened it. */
@@ -28,5 +31,5 @@ export async function connect(ports: KubePorts, options: ConnectOptions = {}): P
   const { transport, close } = networkTransport(access, ports.clock, options);
   const client = new KubeClient({ ...options, transport, clock: ports.clock, random: ports.random });
   const socket = socketTransport(access);
-  return { client, namespace: context.namespace, socket, close, [Symbol.dispose]: close };
+  return { client, transport, namespace: context.namespace, socket, close, [Symbol.dispose]: close };
 }

@@ -17,6 +17,14 @@ export interface ChildOptions {
   readonly force?: boolean;
 }
 
+export interface StatusOptions {
+  /**
+   * Asked about the status that is about to be replaced, as the cache has it and, after a conflict, as the server has it: compare and
+   * swap. If it says no, nothing is written, and `STATUS_STALE` is thrown. Without it, whoever wrote in between is written over.
+   */
+  onlyIf?(present: unknown): boolean;
+}
+
 export interface EventWriter {
   /**
    * Never waits, never throws. `action`: what was done or tried; default `Reconcile`. `related`: another object that it is about; the
@@ -58,6 +66,6 @@ export interface Reconcile<T extends KubeObject, O = unknown> {
     options?: Pick<DeleteOptions, 'propagationPolicy' | 'gracePeriodSeconds' | 'resourceVersion'>,
   ): Promise<void>;
   /** Writes the whole status; false if it says so already. Its event does not wake the key. */
-  status(status: StatusOf<T>): Promise<boolean>;
+  status(status: StatusOf<T>, options?: StatusOptions): Promise<boolean>;
   readonly events: EventWriter;
 }

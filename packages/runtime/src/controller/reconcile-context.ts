@@ -43,8 +43,8 @@ export function reconcileContext(given: Given, around: Around): Reconcile<KubeOb
     children: (of) => childrenOf(reflectionOf(writer, of), object.metadata.uid) as never,
     apply: (of, child, options = {}) => writer.apply(kind.of, object, of, child, options, signal),
     remove: (of, child, options = {}) => writer.remove(kind.of, object, of, child, { ...options, signal }),
-    status: async (status) => {
-      const isWritten = await writer.status(kind.of, object, status, signal);
+    status: async (status, options) => {
+      const isWritten = await writer.status(kind.of, object, status, signal, options);
       if (!isWritten) metrics.statusSkips.add({ controller: around.controller });
       return isWritten;
     },

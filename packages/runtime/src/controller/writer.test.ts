@@ -54,6 +54,40 @@ test('a status that changes nothing is not taken for an own write: its version i
   assert.deepEqual(versions.slice(1), [undefined]);
 });
 
+test('compare and swap: a status that was decided on another one is not written, whoever knows of that', async () => {
+  const api = new TestApi();
+  const client = new KubeClient({ clock: new VirtualClock(), random: constantRandom(0), transport: api.transport });
+  const during = async (_key: string, work: () => Promise<unknown>) => void (await work());
+  const object = api.put('things', 'a', {}) as Stored<KubeObject>;
+  const { signal } = new AbortController();
+  const handle = new ReflectionHandle<KubeObject>(things, {});
+  const cache = new ResourceCache<Stored<KubeObject>>({ scope: { group: 'test.dev', kind: 'Thing' } });
+  cache.replace([object], object.metadata.resourceVersion);
+  handle.attach(cache);
+  const of = handle as unknown as AnyReflection;
+  const writer = new Writer(client, 'test', [of], () => ({ quiet: { during }, echo: { during } }) as never);
+  const goalOf = (status: unknown) => (status as { readonly goal?: string } | undefined)?.goal;
+  const status = () => (api.object('things', 'ns/a') as { readonly status?: unknown } | undefined)?.status;
+  const write = (goal: string, before: string | undefined) =>
+    writer.status(of, object, { goal }, signal, { onlyIf: (present) => goalOf(present) === before });
+  // Another process wrote its goal, and the watch has not told of it.
+  const other = { metadata: { name: 'a', namespace: 'ns' }, status: { goal: 'theirs' } };
+  await client.resource(things, 'ns').apply(other as never, { subresource: 'status', fieldManager: 'test' });
+  await assert.rejects(write('ours', undefined), { code: 'STATUS_STALE' });
+  assert.deepEqual(status(), { goal: 'theirs' });
+  // A write in between that says nothing of the goal is no reason not to write.
+  api.put('things', 'a', { size: 2 });
+  assert.equal(
+    await write('ours', 'theirs').catch(({ code }: { code: string }) => code),
+    'STATUS_STALE',
+    'by the cache',
+  );
+  cache.replace([api.object('things', 'ns/a') as Stored<KubeObject>], '200');
+  api.put('things', 'a', { size: 3 });
+  assert.equal(await write('ours', 'theirs'), true);
+  assert.deepEqual(status(), { goal: 'ours' });
+});
+
 test('what a status says is there, also where the server or others have added to it', () => {
   const rows: readonly (readonly [unknown, unknown, boolean])[] = [
     [{ a: 1, b: 2 }, { a: 1 }, true],

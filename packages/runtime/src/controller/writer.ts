@@ -10,7 +10,7 @@ import { canonicalJson, digest, digestOf } from '../digest/digest.ts';
 import { ReeveError } from '../errors/errors.ts';
 import { failureOf } from '../reflector/port.ts';
 import { type DeepReadonly, keyOf } from '../resource/resource.ts';
-import type { ChildOptions } from './context.ts';
+import type { ChildOptions, StatusOptions } from './context.ts';
 import { ownerReference } from './owner.ts';
 import type { AnyReflection } from './parts.ts';
 import type { KindRun } from './kind-run.ts';
@@ -122,7 +122,13 @@ export class Writer {
   }
 
   /** False if the status says so already. */
-  async status(of: AnyReflection, object: Owner, status: object, signal: AbortSignal): Promise<boolean> {
+  async status(
+    of: AnyReflection,
+    object: Owner,
+    status: object,
+    signal: AbortSignal,
+    { onlyIf }: StatusOptions = {},
+  ): Promise<boolean> {
     const key = keyOf(object);
     const memory = idOf(of.kind, key);
     const present = statusOf(of.cache.get(key)) ?? {};
@@ -132,7 +138,7 @@ export class Writer {
     const named = digestOf(text);
     if (this.#statuses.get(memory) === named && covers(present, status)) return false;
     await this.#quietOf(of).quiet.during(key, async () => {
-      const { answer, isChanged } = await this.#writeStatus(of, object, status, signal);
+      const { answer, isChanged } = await this.#writeStatus(of, object, status, { onlyIf, signal });
       of.cache.wrote(answer);
       // A write that changed nothing is answered with the version of whoever wrote last: that is not ours to keep quiet.
       return isChanged ? answer.metadata.resourceVersion : undefined;
@@ -143,13 +149,13 @@ export class Writer {
 
   /**
    * The status of a predecessor must not land on an object that only has its name. A server ignores the uid in a status write, so the
-   * version says which object is meant; that it grew since is no reason not to write.
+   * version says which object is meant; that it grew since is no reason not to write, unless the writer names one.
    */
   async #writeStatus(
     of: AnyReflection,
     object: Owner,
     status: object,
-    signal: AbortSignal,
+    { onlyIf, signal }: { readonly onlyIf: StatusOptions['onlyIf']; readonly signal: AbortSignal },
   ): Promise<{ readonly answer: Stored<KubeObject>; readonly isChanged: boolean }> {
     const { name, namespace, uid } = object.metadata;
     const api = this.#api.resource(of.kind, namespace);
@@ -159,6 +165,10 @@ export class Writer {
       if (current?.metadata.uid !== uid) {
         const message = `${of.kind.kind} ${keyOf(object)} is gone, or another one has its name`;
         throw new ReeveError('OBJECT_REPLACED', message, { subjects: [keyOf(object)] });
+      }
+      if (onlyIf && !onlyIf(statusOf(current))) {
+        const message = `the status of ${of.kind.kind} ${keyOf(object)} is not the one any more that this was decided on`;
+        throw new ReeveError('STATUS_STALE', message, { subjects: [keyOf(object)] });
       }
       const { resourceVersion } = current.metadata;
       const metadata = { name, ...(namespace !== undefined && { namespace }), resourceVersion };

@@ -189,6 +189,11 @@ export const runtimeErrors = {
     meaning: 'Work on an object failed in a way that trying again does not mend.',
     remedy: 'Change the object: its key runs again then.',
   },
+  STATUS_STALE: {
+    meaning:
+      'A status was decided on another one than the server has: somebody wrote it in between. Nothing was written.',
+    remedy: 'Nothing: the key runs again, with what is there now.',
+  },
   OBJECT_REPLACED: {
     meaning: 'A status was about to be written for an object that is gone; perhaps another one has its name.',
     remedy: 'Nothing: the key runs again, with what is there now.',

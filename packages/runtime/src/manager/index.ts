@@ -5,7 +5,7 @@ export { guarded, type TermHeaders, type WriteTerm } from '../client/guard.ts';
 export { measured } from '../client/measured.ts';
 export { classOf, type TrafficClass, trafficClasses } from '../client/traffic.ts';
 export { cancelOnChange, type CancelRule } from '../controller/cancel-on-change.ts';
-export type { ChildOptions, EventWriter, Reconcile, StatusOf } from '../controller/context.ts';
+export type { ChildOptions, EventWriter, Reconcile, StatusOf, StatusOptions } from '../controller/context.ts';
 export {
   type AnyOwned,
   type AnyWatched,

@@ -1,0 +1,52 @@
+/** The operators that come with Reeve. Whoever runs them, on this machine or on a Kubernetes, runs these. */
+import { type AnyObject, type KubeClient, resource } from '@reeve/kube';
+import { type RedisOperatorPorts, redisOperator, type Right } from '@reeve/redis';
+import { crdOf, type KindDescription } from '@reeve/runtime';
+import type { Manager, Registry, Runnable } from '@reeve/runtime/manager';
+
+export type OperatorPorts = RedisOperatorPorts;
+
+export interface Operator {
+  readonly name: string;
+  /** What must be installed before it runs. */
+  readonly kinds: readonly KindDescription<never, never>[];
+  readonly rights: readonly Right[];
+  controllers(ports: OperatorPorts, options: { readonly metrics: Registry }): readonly Runnable[];
+}
+
+export const operators: readonly Operator[] = [redisOperator as unknown as Operator];
+
+/** Of all operators, each once. */
+export function operatorKinds(): Operator['kinds'] {
+  return [...new Set(operators.flatMap(({ kinds }) => kinds))];
+}
+
+const definitions = resource<AnyObject>({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+  kind: 'CustomResourceDefinition',
+  namespaced: false,
+});
+
+type Named = AnyObject & { readonly metadata: { readonly name: string } };
+
+/** The CustomResourceDefinitions of all operators. */
+export function operatorDefinitions(): readonly Named[] {
+  return operatorKinds().map((kind) => crdOf(kind as unknown as KindDescription<unknown, unknown>) as unknown as Named);
+}
+
+/** Kinds are applied at each start: a new version of Reeve brings its own. */
+export async function installKinds(client: KubeClient, signal?: AbortSignal): Promise<void> {
+  const api = client.resource(definitions);
+  for (const definition of operatorDefinitions()) {
+    await api.apply(definition, { fieldManager: 'reeve', force: true, ...(signal && { signal }) });
+  }
+}
+
+export function addOperators(manager: Manager, ports: OperatorPorts): void {
+  const metrics = manager.measures.registry;
+  for (const operator of operators) {
+    for (const controller of operator.controllers(ports, { metrics })) manager.add(controller);
+  }
+}

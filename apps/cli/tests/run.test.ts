@@ -1,0 +1,62 @@
+/** `reeve run` as far as it goes without a Kubernetes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ReeveError } from '@reeve/runtime';
+import { manifestsOf } from '../src/run/manifests.ts';
+import { listenOn } from '../src/run/run.ts';
+import { manifestsOf as readText } from '../src/kube/manifest.ts';
+import { ApiHarness } from './api.ts';
+import { Harness } from './harness.ts';
+
+const installation = { namespace: 'ops', image: 'somewhere/reeve:1' };
+
+test('the manifests are all that an installation needs, in an order in which they can be applied', async () => {
+  const { code, out } = await new Harness().run('run --print-manifests --namespace ops --image somewhere/reeve:1');
+  assert.equal(code, 0);
+  assert.deepEqual(
+    JSON.parse(JSON.stringify(readText(out, 'stdout'))),
+    JSON.parse(JSON.stringify(manifestsOf(installation))),
+  );
+  assert.deepEqual(
+    manifestsOf(installation).map(({ kind }) => kind),
+    [
+      'Namespace',
+      'CustomResourceDefinition',
+      'CustomResourceDefinition',
+      'CustomResourceDefinition',
+      'ServiceAccount',
+      'ClusterRole',
+      'ClusterRoleBinding',
+      'Role',
+      'RoleBinding',
+      'Deployment',
+    ],
+  );
+  assert.match(out, /image: somewhere\/reeve:1/);
+});
+
+test('no rule has a wildcard, and nobody may write what the operator does not write', () => {
+  const text = JSON.stringify(manifestsOf(installation).filter(({ kind }) => kind.endsWith('Role')));
+  assert.doesNotMatch(text, /"\*"/);
+  assert.doesNotMatch(text, /escalate|bind|impersonate|deletecollection/);
+});
+
+test('where to listen: loopback unless told otherwise, also addresses of many colons', () => {
+  assert.deepEqual(listenOn(undefined), { host: '127.0.0.1', port: 0 });
+  assert.deepEqual(listenOn('0.0.0.0:8080'), { host: '0.0.0.0', port: 8080 });
+  assert.deepEqual(listenOn('fd00::5:8080'), { host: 'fd00::5', port: 8080 });
+  assert.deepEqual(listenOn('[::1]:9'), { host: '::1', port: 9 });
+  for (const wrong of ['8080', ':8080', 'host:', 'host:x', 'host:70000']) {
+    assert.throws(
+      () => listenOn(wrong),
+      (error) => error instanceof ReeveError && error.code === 'USAGE',
+    );
+  }
+});
+
+test('on the API of reeve up it is refused: the operators run there already', async (t) => {
+  const api = await ApiHarness.open(t);
+  const { code, err } = await api.run('run');
+  assert.equal(code, 3);
+  assert.match(err, /\[OPERATORS_RUN\]/);
+});

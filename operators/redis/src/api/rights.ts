@@ -1,0 +1,36 @@
+/** What the operator does with the API, verb by verb: nothing else is asked for, and nothing else need be allowed. */
+import { disruptionBudgets, redisClusters, redisTasks } from './kinds.ts';
+
+/** As in a Role. */
+export interface Right {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+/** Kept in a cache. Of secrets, services and the like only those with the label of a cluster, which is nothing that a role can say. */
+const cached = ['list', 'watch'] as const;
+/** By server-side apply, which creates what is not there. */
+const applied = ['create', 'patch'] as const;
+
+export const redisRights: readonly Right[] = [
+  // `patch`: its finalizer. `get`: goals are compared with what the server has, not with a cache.
+  { apiGroups: [redisClusters.group], resources: [redisClusters.plural], verbs: ['get', ...cached, 'patch'] },
+  { apiGroups: [redisTasks.group], resources: [redisTasks.plural], verbs: ['get', ...cached] },
+  {
+    apiGroups: [redisClusters.group],
+    resources: [`${redisClusters.plural}/status`, `${redisTasks.plural}/status`],
+    verbs: ['patch'],
+  },
+  // What a cluster owns keeps it from going first; some servers ask who may say so (OwnerReferencesPermissionEnforcement).
+  { apiGroups: [redisClusters.group], resources: [`${redisClusters.plural}/finalizers`], verbs: ['update'] },
+  { apiGroups: ['apps'], resources: ['statefulsets'], verbs: ['get', ...cached, ...applied] },
+  { apiGroups: [''], resources: ['services', 'configmaps'], verbs: [...cached, ...applied] },
+  // `get`: the passwords of a cluster, and of the users that its spec names.
+  { apiGroups: [''], resources: ['secrets'], verbs: ['get', ...cached, ...applied] },
+  { apiGroups: [disruptionBudgets.group], resources: [disruptionBudgets.plural], verbs: [...cached, ...applied] },
+  { apiGroups: [''], resources: ['pods'], verbs: [...cached, 'delete'] },
+  // Where pods live: zones and hosts.
+  { apiGroups: [''], resources: ['nodes'], verbs: [...cached] },
+  { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: [...applied] },
+];

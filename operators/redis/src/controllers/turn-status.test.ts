@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CurrentOperation } from '../api/cluster.ts';
+import { hasSameGoal, newFindings } from './turn-status.ts';
+
+const operation = (id: string): CurrentOperation => ({
+  id,
+  kind: 'create',
+  why: '',
+  trigger: { kind: 'RedisCluster', name: 'c', uid: 'u' },
+  startedAt: '2026-01-01T00:00:00Z',
+  goal: {},
+});
+
+test('a status is written on one with the same goal, and never makes a cluster unborn', () => {
+  assert.ok(hasSameGoal({}, undefined));
+  assert.ok(hasSameGoal({ currentOperation: operation('a') }, { currentOperation: operation('a'), phase: 'Creating' }));
+  assert.ok(!hasSameGoal({}, { currentOperation: operation('a') }));
+  assert.ok(!hasSameGoal({ currentOperation: operation('a') }, {}));
+  assert.ok(!hasSameGoal({ currentOperation: operation('a') }, { currentOperation: operation('b') }));
+  assert.ok(!hasSameGoal({}, { configured: true }));
+  assert.ok(hasSameGoal({ configured: false }, {}));
+});
+
+test('a kind of finding is told when it comes, and not again while its condition stands', () => {
+  const finding = (code: 'SLOT_OPEN' | 'NODE_FAILED', severity: 'degraded' | 'info' = 'degraded') => ({
+    code,
+    severity,
+    message: code,
+    remedy: '',
+    nodes: [],
+  });
+  const before = {
+    conditions: [
+      { type: 'SlotOpen', status: 'True', reason: 'Degraded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+      { type: 'NodeFailed', status: 'False', reason: 'Clear', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
+    ],
+  } as const;
+  assert.deepEqual(
+    newFindings(before, [finding('SLOT_OPEN'), finding('NODE_FAILED')]).map(({ code }) => code),
+    ['NODE_FAILED'],
+  );
+  assert.deepEqual(newFindings({}, [finding('SLOT_OPEN', 'info')]), []);
+});

@@ -1,0 +1,127 @@
+/** The status of a cluster as one turn leaves it, and on which status it may be written. Pure. */
+import { type DeepReadonly, type NewCondition, type Refusal, setConditions, type Waiting } from '@reeve/runtime';
+import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
+import type { Finding } from '../api/findings.ts';
+import { conditionType, findingConditions, phaseOf, type Topology } from '../plan/cluster-status.ts';
+import type { Desired } from '../plan/desired.ts';
+import type { Seen } from './look.ts';
+import { agentConditions, type Enrolled } from './roster.ts';
+import type { Proposal } from './run.ts';
+
+const MOST_STEPS = 32;
+export const MOST_TEXT = 2_000;
+
+type Status = DeepReadonly<RedisClusterStatus>;
+
+export interface TurnFacts {
+  readonly before: Status;
+  readonly generation: number | undefined;
+  readonly now: number;
+  readonly isPaused: boolean;
+  readonly configured: boolean;
+  readonly desired: Desired;
+  /** Of a cluster with external members. */
+  readonly roster: readonly Enrolled[] | undefined;
+  readonly seen: Seen;
+  readonly topology: Topology;
+  /** What is wrong with the spec. */
+  readonly problems: readonly Refusal[];
+  /** What an operation would not do. */
+  readonly refused: readonly Refusal[];
+  /** Why an object of ours could not be made what it should be. */
+  readonly undeclared: string | undefined;
+  readonly waitingFor: readonly Waiting[];
+  readonly progress: string | undefined;
+  readonly proposed: Proposal<unknown> | undefined;
+  readonly current: CurrentOperation | undefined;
+  readonly history: readonly PastOperation[];
+}
+
+export function statusOf(facts: TurnFacts): RedisClusterStatus {
+  const { before, generation, configured, desired, seen, current, proposed, progress } = facts;
+  const { members, findings } = seen;
+  const isWhole = members.length >= (facts.roster ? 1 : desired.size) && members.every(({ node }) => node);
+  const conditions = [
+    ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
+    ...ownConditions(facts),
+    ...(facts.roster ? agentConditions(facts.roster) : []),
+  ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
+  return {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    phase: phaseOf({
+      isPaused: facts.isPaused,
+      configured,
+      findings,
+      isWhole,
+      ...(current && { operation: current.kind }),
+    }),
+    configured,
+    ...facts.topology,
+    conditions: setConditions(conditionsOf(before), conditions, facts.now),
+    waitingFor: facts.waitingFor
+      .slice(0, 16)
+      .map((one) => ({ ...one, message: one.message.slice(0, MOST_TEXT), subjects: one.subjects.slice(0, 16) })),
+    ...(progress !== undefined && { progress: progress.slice(0, 512) }),
+    ...(proposed && {
+      proposal: {
+        kind: proposed.kind,
+        digest: proposed.digest,
+        steps: proposed.decided.steps.slice(0, MOST_STEPS).map((step) => step.slice(0, 512)),
+      },
+    }),
+    ...(current && { currentOperation: current }),
+    operations: facts.history,
+  } as RedisClusterStatus;
+}
+
+function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly NewCondition[] {
+  return [
+    {
+      type: 'Valid',
+      status: problems.length > 0 ? 'False' : 'True',
+      reason: problems[0] ? conditionType(problems[0].code) : 'AsAsked',
+      message: refusalText(problems),
+    },
+    {
+      type: 'Declared',
+      status: undeclared === undefined ? 'True' : 'False',
+      reason: undeclared === undefined ? 'AsAsked' : 'RefusedByServer',
+      message: undeclared ?? '',
+    },
+    {
+      type: 'Refused',
+      status: refused.length > 0 ? 'True' : 'False',
+      reason: refused[0] ? conditionType(refused[0].code) : 'NothingRefused',
+      message: refusalText(refused),
+    },
+  ];
+}
+
+/**
+ * Whether what is about to be replaced has the goal, and the memory of having been created, that the turn was decided on. A cache may lag
+ * behind the leader before us: its goal is gone on with, not written over; and what was created once is never created again by itself.
+ */
+export function hasSameGoal(before: Status, present: unknown): boolean {
+  const there = (present ?? {}) as Status;
+  return (
+    there.currentOperation?.id === before.currentOperation?.id &&
+    (there.configured === true) === (before.configured === true)
+  );
+}
+
+/** Findings that were not there before: each kind is told once when it comes; its condition stays. */
+export function newFindings(before: Status, findings: readonly Finding[]): readonly Finding[] {
+  const known = new Set((before.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type));
+  return findings.filter(({ severity, code }) => severity !== 'info' && !known.has(conditionType(code)));
+}
+
+export function refusalText(refused: readonly Refusal[]): string {
+  return refused
+    .map(({ code, message }) => `${code}: ${message}`)
+    .join('; ')
+    .slice(0, MOST_TEXT);
+}
+
+function conditionsOf({ conditions }: Status): RedisClusterStatus['conditions'] {
+  return conditions as RedisClusterStatus['conditions'];
+}
