@@ -48,7 +48,7 @@ import { memberSeeds, podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
-import type { Enrollment } from './enrolled-members.ts';
+import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
@@ -63,6 +63,8 @@ export interface TurnGiven {
   readonly tasks: readonly DeepReadonly<RedisTaskObject>[];
   /** Of a cluster with external members. */
   readonly enrollment: Enrollment | undefined;
+  /** Of pods with agents. */
+  readonly podAgents: PodAgents | undefined;
   workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
@@ -136,6 +138,7 @@ export class ClusterTurn {
     this.#waiting.push(...waitingFor);
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
+    await this.#tryTo(async () => this.#given.podAgents?.declare(work, this.#pods()));
     return this.#letIn(connectOptionsOf(secret as Secret | undefined));
   }
 
@@ -160,9 +163,12 @@ export class ClusterTurn {
       const endpoint = endpointOf(pod);
       return endpoint ? [{ endpoint, annotations: pod.annotations }] : [];
     });
+    const { enrollment, podAgents } = this.#given;
+    const environment = this.#given.environment(options);
+    const executor = enrollment?.executor() ?? podAgents?.executor(environment.executor) ?? environment.executor;
     return {
-      ...this.#given.environment(options),
-      ...(this.#given.enrollment && { executor: this.#given.enrollment.executor() }),
+      ...environment,
+      executor,
       seeds: annotated.map(({ endpoint }) => endpoint),
       annotations: (endpoint) => annotated.find((one) => sameEndpoint(one.endpoint, endpoint))?.annotations ?? {},
     };
@@ -345,11 +351,12 @@ export class ClusterTurn {
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
     const { members, view, findings } = seen;
-    const roster = this.#given.enrollment?.roster;
+    const { enrollment, podAgents } = this.#given;
+    const roster = (enrollment ?? podAgents)?.roster;
     const told = toldStates(roster ?? [], view);
     const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(members, view), { view, told });
     const configured = this.#isConfigured(seen);
-    const isWhole = members.length >= (roster ? 1 : this.#desired.size) && members.every(({ node }) => node);
+    const isWhole = members.length >= (enrollment ? 1 : this.#desired.size) && members.every(({ node }) => node);
     const operation = this.#current?.kind;
     const generation = work.object.metadata.generation;
     const conditions = [
