@@ -56,6 +56,8 @@ export class OperatorWorld {
   readonly asked = new Set<string>();
   /** As Prometheus reads them. */
   metrics: () => string = () => '';
+  /** Told of each server that is started in a pod. */
+  started: (pod: Pod, server: ModelServer) => void = () => undefined;
   /** Pods that the kubelet does not start, by name. */
   readonly held = new Set<string>();
   readonly #api: ApiWorld;
@@ -333,6 +335,7 @@ export class OperatorWorld {
     } else server = this.model.addServer({ host, port: CLIENT_PORT });
     this.#volumes.set(name, server);
     this.#running.set(name, { uid, server });
+    this.started(pod, server);
     const status = { phase: 'Running', podIP: host, conditions: [{ type: 'Ready', status: 'True' }] };
     await this.#api.client
       .resource(pods, NAMESPACE)
