@@ -43,19 +43,17 @@ test('agents in pods report, carry commands out, and are started again', async (
   );
 
   const replica = last.members?.find(({ role }) => role === 'replica')?.pod ?? '';
+  // What the manager orders is in the spec of the member.
+  const generation = async () => (await client.resource(members, NAMESPACE).get(replica)).metadata.generation ?? 0;
+  const unordered = await generation();
   const tasks = client.resource(redisTasks, NAMESPACE);
   await tasks.create({ metadata: { name: 'over' }, spec: { cluster: 'c', failover: { to: replica } } } as never);
-  const isOrdered = until(
-    'an order is given',
-    async () => ((await client.resource(members, NAMESPACE).get(replica)).spec.orders?.length ?? 0) > 0,
-    { ...PATIENCE, everyMs: 5 },
-  );
   await until(
     'it is done',
     async () => ((await tasks.get('over')) as RedisTaskObject).status?.phase === 'Succeeded',
     PATIENCE,
   );
-  await isOrdered;
+  assert.ok((await generation()) > unordered, 'its agent was given the order');
   await reach('the replica leads', (status) => status.members?.find(({ pod }) => pod === replica)?.role === 'primary');
 
   const agents = () => machine.processes().filter((pid) => /agent\0redis/.test(readOr(`/proc/${pid}/cmdline`)));
