@@ -170,7 +170,7 @@ test('external members under traffic: created, an agent lost and back, the contr
     const grown = await site.until(
       'it has its share',
       (status) =>
-        isRunning(status) &&
+        status.currentOperation === undefined &&
         slotsOf(status, 'h-7') !== undefined &&
         status.operations?.some(({ kind, outcome }) => kind === 'rebalance' && outcome === 'done') === true,
     );
