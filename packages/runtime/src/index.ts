@@ -146,7 +146,14 @@ export { toYaml } from './schema/yaml.ts';
 export { listWatchOf, type ResourceApi } from './client/api.ts';
 export { Agent, type AgentOptions, type AgentPorts } from './agent/agent.ts';
 export { MemberOrders, type MemberOrdersOptions, type MemberRef } from './agent/executor.ts';
-export { type LeaseClient, type LeaseObject, LeaseWatch, leaseNameOf, MEMBER_LEASE_LABEL, MemberLease } from './agent/lease.ts';
+export {
+  type LeaseClient,
+  type LeaseObject,
+  LeaseWatch,
+  leaseNameOf,
+  MEMBER_LEASE_LABEL,
+  MemberLease,
+} from './agent/lease.ts';
 export {
   isReportCurrent,
   type Member,

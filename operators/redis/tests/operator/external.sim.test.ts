@@ -205,7 +205,7 @@ test('the operator dies at its effects, one after the other, while members come 
   const calm = await ExternalWorld.start(t);
   await live(calm);
   const { effects } = calm.operator;
-  const every = Math.ceil(effects / 12);
+  const every = Math.ceil(effects / 24);
   let deaths = 0;
   for (let after = 5; after < effects; after += every) {
     const world = await ExternalWorld.start(t);
@@ -214,5 +214,5 @@ test('the operator dies at its effects, one after the other, while members come 
     deaths += world.operator.deaths;
   }
   t.diagnostic(`${effects} effects, ${deaths} deaths`);
-  assert.ok(deaths >= 10, `${deaths} deaths`);
+  assert.ok(deaths >= 20, `${deaths} deaths`);
 });
