@@ -383,12 +383,12 @@ export class ClusterTurn {
         reason: this.#refused[0] ? conditionType(this.#refused[0].code) : 'NothingRefused',
         message: textOf(this.#refused),
       },
-      ...(roster ? agentConditions(roster) : []),
+      ...agentConditions(roster, this.#before.conditions as RedisClusterStatus['conditions']),
     ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
     const run = runs.of(work.key);
     const progress = run && run.id === this.#current?.id ? run.progress : undefined;
     this.#tell(findings);
-    if (roster) tellAgents(work.events, this.#before.conditions, roster);
+    if (roster) tellAgents(work.events, this.#before.conditions as RedisClusterStatus['conditions'], roster);
     this.#given.saw({ findings, ...topology, operation });
     await work.status({
       ...(generation !== undefined && { observedGeneration: generation }),

@@ -106,9 +106,24 @@ export function refOf({ namespace, name, podUid }: Enrolled): MemberRef {
   return { namespace, name, ...(podUid !== undefined && { podUid }) };
 }
 
-/** That an agent is lost says nothing about its server: the others' views do. So this is a condition of its own. */
-export function agentConditions(roster: readonly Enrolled[]): readonly NewCondition[] {
+/**
+ * That an agent is lost says nothing about its server: the others' views do. So this is a condition of its own. After a start of the
+ * manager it takes three turns until a lost one is known to be: what was said before stands until all have been seen to live.
+ */
+export function agentConditions(
+  roster: readonly Enrolled[] | undefined,
+  before: readonly NewCondition[] | undefined,
+): readonly NewCondition[] {
+  if (!roster) {
+    const wasSaid = before?.some(({ type }) => type === 'AgentLost') ?? false;
+    return wasSaid ? [{ type: 'AgentLost', status: 'False', reason: 'NoAgents', message: '' }] : [];
+  }
   const lost = roster.filter(({ presence }) => presence.is === 'lost');
+  const said = before?.find(({ type, status }) => type === 'AgentLost' && status === 'True');
+  const isUndecided = roster.some(({ presence }) => presence.is === 'heard' && !presence.isProved);
+  if (lost.length === 0 && said && isUndecided) {
+    return [{ type: said.type, status: said.status, reason: said.reason, message: said.message }];
+  }
   if (lost.length === 0) {
     return [{ type: 'AgentLost', status: 'False', reason: 'AllHeard', message: '' }];
   }

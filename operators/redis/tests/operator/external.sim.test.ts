@@ -111,6 +111,12 @@ test('an agent that is silent for three turns is lost, its server is not; what n
   assert.ok((await operator.reasons()).includes('AgentLost'));
   assert.equal(operator.status('c').phase, 'Running');
   assert.equal(condition(world, 'Ready'), 'True');
+  await operator.stopManager();
+  operator.startManager();
+  for (let turn = 0; turn < 20; turn++) {
+    await operator.pass(1_000);
+    assert.equal(condition(world, 'AgentLost'), 'True', 'the next operator does not take back what it cannot know');
+  }
   world.startAgent('h-1');
   await operator.until('it is back', () => condition(world, 'AgentLost') === 'False', 60_000);
   const replica = operator.status('c').members?.find(({ role }) => role === 'replica')?.pod ?? '';
