@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { countSlots, parseSlots, SLOT_COUNT } from '../../src/api/slots.ts';
+import { redisClusters } from '../../src/api/kinds.ts';
 import { ExternalWorld } from './external-world.ts';
+import { NAMESPACE } from './world.ts';
 
 const external = { members: 'external' } as const;
 /** What only looks. */
@@ -190,6 +192,24 @@ test('what an operator ordered before it died is taken back by the next one, whi
   await operator.until('it is in', () => operator.taskStatus('in')?.phase === 'Succeeded');
   await operator.until('it runs', () => isRunning(world) && operator.status('c').members?.length === 7);
   assert.deepEqual(world.orders, []);
+});
+
+test('deleting the resource leaves servers and members as they are; declared again, paused at first, the cluster is adopted', async (t) => {
+  const world = await created(t);
+  const { operator } = world;
+  const keys = await world.write(50);
+  await operator.api.client.resource(redisClusters, NAMESPACE).delete('c');
+  await operator.until('it is gone', () => operator.cluster('c') === undefined);
+  await operator.pass(20_000);
+  world.assertHeld(keys);
+  await operator.create('c', { ...external, paused: true });
+  await operator.until('it is seen', () => operator.status('c').slots === SLOT_COUNT);
+  assert.equal(operator.status('c').phase, 'Paused');
+  await operator.patch('c', { spec: { paused: false } });
+  await operator.until('it runs', () => isRunning(world));
+  await operator.pass(30_000);
+  assert.deepEqual([operator.status('c').configured, operator.status('c').operations], [true, []]);
+  world.assertHeld(keys);
 });
 
 test('the operator dies at its effects, one after the other, while members come and go', async (t) => {
