@@ -162,13 +162,17 @@ test('external members under traffic: created, an agent lost and back, the contr
   await t.test('a node is added as a primary and gets its share, while the control plane dies', async () => {
     await site.add('h-7');
     await site.task('in', { addNode: { member: 'h-7', as: 'primary' } });
-    await site.until('slots begin to move', (status) => status.currentOperation?.kind === 'rebalance');
+    const kinds = ({ currentOperation, operations = [] }: RedisClusterStatus) =>
+      [currentOperation, ...operations].map((operation) => operation?.kind);
+    await site.until('slots begin to move', (status) => kinds(status).includes('rebalance'));
     await site.machine.down('SIGKILL');
     await site.machine.up();
     const grown = await site.until(
       'it has its share',
       (status) =>
-        isRunning(status) && slotsOf(status, 'h-7') !== undefined && status.operations?.[0]?.kind === 'rebalance',
+        status.currentOperation === undefined &&
+        slotsOf(status, 'h-7') !== undefined &&
+        status.operations?.some(({ kind, outcome }) => kind === 'rebalance' && outcome === 'done') === true,
     );
     assert.deepEqual([grown.primaries, grown.slots], [4, 16_384]);
   });

@@ -1,7 +1,7 @@
 /** The operators that come with Reeve. Whoever runs them, on this machine or on a Kubernetes, runs these. */
 import { type AnyObject, type KubeClient, resource } from '@reeve/kube';
 import { type RedisOperatorPorts, redisOperator, type Right } from '@reeve/redis';
-import { crdOf, type KindDescription } from '@reeve/runtime';
+import { crdOf, type KindDescription, memberWritePolicy } from '@reeve/runtime';
 import type { Manager, Registry, Runnable } from '@reeve/runtime/manager';
 
 export type OperatorPorts = RedisOperatorPorts;
@@ -29,6 +29,16 @@ const definitions = resource<AnyObject>({
   namespaced: false,
 });
 
+const admission = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
+const policies = [
+  resource<AnyObject>({ ...admission, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' }),
+  resource<AnyObject>({
+    ...admission,
+    plural: 'validatingadmissionpolicybindings',
+    kind: 'ValidatingAdmissionPolicyBinding',
+  }),
+];
+
 type Named = AnyObject & { readonly metadata: { readonly name: string } };
 
 /** The CustomResourceDefinitions of all operators. */
@@ -41,6 +51,14 @@ export async function installKinds(client: KubeClient, signal?: AbortSignal): Pr
   const api = client.resource(definitions);
   for (const definition of operatorDefinitions()) {
     await api.apply(definition, { fieldManager: 'reeve', force: true, ...(signal && { signal }) });
+  }
+}
+
+/** What keeps agents in pods to their own members. */
+export async function installPolicies(client: KubeClient): Promise<void> {
+  for (const manifest of memberWritePolicy() as readonly unknown[] as readonly Named[]) {
+    const kind = policies.find((one) => one.kind === manifest.kind);
+    if (kind) await client.resource(kind).apply(manifest, { fieldManager: 'reeve', force: true });
   }
 }
 

@@ -41,6 +41,9 @@ const UNSEEN: readonly string[] = [
   'patch events.k8s.io events',
   // Asked about by admission of other servers.
   'update redis.reeve.dev redisclusters/finalizers',
+  // Orders for agents on bare hosts: none is here.
+  'get agents.reeve.dev members',
+  'update agents.reeve.dev members',
 ];
 
 interface Status {

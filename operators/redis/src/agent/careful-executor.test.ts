@@ -56,6 +56,22 @@ test('a sweep that fails fails the command, and is tried again with the next', a
   assert.deepEqual([told, sweeps], [['migrate-slots'], 2]);
 });
 
+test('what no agent can carry out is done elsewhere, if there is somewhere', async () => {
+  const elsewhere: string[] = [];
+  const otherwise: Executor<RedisCommand> = {
+    start: async ({ type }) => {
+      elsewhere.push(type);
+      return done;
+    },
+  };
+  let hasAgent = false;
+  const { executor, told } = scene({ otherwise, hasAgent: () => hasAgent });
+  assert.deepEqual(await executor.start(bump, never), done);
+  hasAgent = true;
+  await executor.start(migrate, never);
+  assert.deepEqual([elsewhere, told], [['bump-epoch'], ['sweep', 'migrate-slots']]);
+});
+
 test('short commands are waited for, long ones are handles', async () => {
   const { executor, end } = scene();
   assert.ok(isHandle(await executor.start(migrate, never)));

@@ -21,6 +21,8 @@ export interface CarefulOptions {
   sweep(signal: AbortSignal): Promise<void>;
   /** Whether the agent of a node can be given orders. */
   hasAgent(node: NodeId): boolean;
+  /** Who carries out what no agent can. Default: nobody does. */
+  readonly otherwise?: Executor<RedisCommand>;
 }
 
 /** Long enough for every agent that lives to renew its lease once: then it is known which ones do. */
@@ -49,6 +51,8 @@ export class CarefulExecutor implements Executor<RedisCommand> {
       const { code, message } = asReeveError(error);
       return failed(code, `what was ordered before could not be taken back: ${message}`);
     }
+    const { otherwise } = this.#options;
+    if (otherwise && !this.#isCarried(command)) return otherwise.start(command, signal, run);
     await this.#untilCarried(command, signal);
     const started = await this.#orders.start(command, signal, run);
     return isHandle<Outcome>(started) && !isLong(command) ? started.settled : started;
@@ -57,8 +61,11 @@ export class CarefulExecutor implements Executor<RedisCommand> {
   /** Who cannot be given orders by then has no agent, and whoever orders is told so. */
   async #untilCarried(command: RedisCommand, signal: AbortSignal): Promise<void> {
     const until = this.#clock.now() + PROOF_MS;
-    const isCarried = () => memberOfCommand(command, (node) => this.#options.hasAgent(node)) !== undefined;
-    while (!isCarried() && this.#clock.now() < until) await this.#clock.sleep(LOOK_MS, signal);
+    while (!this.#isCarried(command) && this.#clock.now() < until) await this.#clock.sleep(LOOK_MS, signal);
+  }
+
+  #isCarried(command: RedisCommand): boolean {
+    return memberOfCommand(command, (node) => this.#options.hasAgent(node)) !== undefined;
   }
 }
 

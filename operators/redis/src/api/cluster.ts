@@ -73,6 +73,11 @@ const spec = object(
       }),
     ),
     access: optional(access),
+    agents: optional(
+      oneOf(['none', 'sidecar'], {
+        description: 'Of pods: an agent beside each server, which carries commands out. Default: none.',
+      }),
+    ),
     product: optional(oneOf(['valkey', 'redis'], { description: 'Default: valkey.' })),
     version: optional(text({ ...word, pattern: '^[0-9][0-9.]*$', description: 'As the tag of the image.' })),
     image: optional(text({ ...name, description: 'Instead of product and version.' })),
@@ -143,9 +148,9 @@ const spec = object(
         message: 'whose servers they are cannot be changed: make a new cluster',
       },
       {
-        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.storage) || has(self.auth))`,
+        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.storage) || has(self.auth) || has(self.agents))`,
         message:
-          'external members are somebody’s servers: image, version, config, resources, storage and auth are not ours to set',
+          'external members are somebody’s servers: image, version, config, resources, storage, auth and agents are not ours to set',
       },
       { rule: `${EXTERNAL} || !has(self.access)`, message: 'access is for external members' },
     ],
@@ -264,3 +269,5 @@ export type PastOperation = NonNullable<RedisClusterStatus['operations']>[number
 export const APPROVE = `${GROUP}/approve`;
 /** On everything that belongs to a cluster: its name. */
 export const CLUSTER_LABEL = `${GROUP}/cluster`;
+/** Who the operator, its agents and replication are at servers of pods. */
+export const ADMINISTRATOR = 'reeve';

@@ -1,5 +1,5 @@
 /** What the operator does with the API, verb by verb: nothing else is asked for, and nothing else need be allowed. */
-import { disruptionBudgets, redisClusters, redisTasks } from './kinds.ts';
+import { disruptionBudgets, memberLeases, members, redisClusters, redisTasks } from './kinds.ts';
 
 /** As in a Role. */
 export interface Right {
@@ -32,5 +32,8 @@ export const redisRights: readonly Right[] = [
   { apiGroups: [''], resources: ['pods'], verbs: [...cached, 'delete'] },
   // Where pods live: zones and hosts.
   { apiGroups: [''], resources: ['nodes'], verbs: [...cached] },
+  // Agents on bare hosts: that they live, and orders for them, which are compared with what the server has.
+  { apiGroups: [memberLeases.group], resources: [memberLeases.plural], verbs: [...cached] },
+  { apiGroups: [members.group], resources: [members.plural], verbs: ['get', ...cached, 'update'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: [...applied] },
 ];

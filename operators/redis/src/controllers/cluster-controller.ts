@@ -40,7 +40,7 @@ import { redisHandlers } from '../commands/handlers.ts';
 import { Settling } from './choose.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterTurn } from './cluster-turn.ts';
-import { clusterKey, EnrolledMembers } from './enrolled-members.ts';
+import { clusterKey, EnrolledMembers, type PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { OperationRuns } from './operation-runs.ts';
 
@@ -170,6 +170,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       pods: this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [],
       tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
       enrollment,
+      podAgents: work.object.spec.agents === 'sidecar' ? this.#podAgents(key) : undefined,
       workerNode: (name) => this.#workerNodes?.cache.get(name),
       newPassword: () => this.#ports.newPassword(),
       environment: (options) => this.#environment(key, options),
@@ -177,6 +178,11 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       saw: (seen) => this.#metrics.saw(key, seen),
     });
     return turn.run();
+  }
+
+  #podAgents(key: string): PodAgents | undefined {
+    const uids = () => (this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? []).map(({ metadata }) => metadata?.uid ?? '');
+    return this.#enrolled?.ofPods(key, () => new Set(uids()));
   }
 
   /** One connection for each cluster, made anew when its password changed. */

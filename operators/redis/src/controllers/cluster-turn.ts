@@ -46,7 +46,7 @@ import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
-import type { Enrollment } from './enrolled-members.ts';
+import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import { type Access, accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
@@ -63,6 +63,8 @@ export interface TurnGiven {
   readonly tasks: readonly DeepReadonly<RedisTaskObject>[];
   /** Of a cluster with external members. */
   readonly enrollment: Enrollment | undefined;
+  /** Of pods with agents. */
+  readonly podAgents: PodAgents | undefined;
   workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
@@ -128,6 +130,7 @@ export class ClusterTurn {
     this.#waiting.push(...waitingFor);
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
+    await this.#tryTo(async () => this.#given.podAgents?.declare(work, this.#pods()));
     return this.#letIn(connectOptionsOf(secret as Secret | undefined));
   }
 
@@ -146,8 +149,11 @@ export class ClusterTurn {
   }
 
   #letIn(options: ConnectOptions | undefined): Access | undefined {
-    const access = options && accessOf(this.#pods(), this.#given.environment(options));
-    return access && { ...access, ...(this.#given.enrollment && { executor: this.#given.enrollment.executor() }) };
+    if (!options) return undefined;
+    const { enrollment, podAgents } = this.#given;
+    const access = accessOf(this.#pods(), this.#given.environment(options));
+    const executor = enrollment?.executor() ?? podAgents?.executor(access.executor) ?? access.executor;
+    return { ...access, executor };
   }
 
   #pods(): readonly PodFacts[] {
@@ -319,7 +325,8 @@ export class ClusterTurn {
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
     const { findings } = seen;
-    const roster = this.#given.enrollment?.roster;
+    const { enrollment, podAgents } = this.#given;
+    const roster = (enrollment ?? podAgents)?.roster;
     const told = toldStates(roster ?? [], seen.view);
     const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(seen.members, seen.view), {
       view: seen.view,
@@ -329,7 +336,7 @@ export class ClusterTurn {
     for (const { code, message } of newFindings(this.#before, findings)) {
       work.events.warning(conditionType(code), message.slice(0, 1_000), 'Check');
     }
-    if (roster) tellAgents(work.events, this.#before.conditions, roster);
+    if (roster) tellAgents(work.events, this.#before.conditions as RedisClusterStatus['conditions'], roster);
     this.#given.saw({ findings, ...topology, operation: this.#current?.kind });
     const status = statusOf({
       before: this.#before,
@@ -338,6 +345,7 @@ export class ClusterTurn {
       isPaused,
       configured: this.#isConfigured(seen),
       desired: this.#desired,
+      isExternal: enrollment !== undefined,
       roster,
       seen,
       topology,

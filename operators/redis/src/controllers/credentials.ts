@@ -1,12 +1,9 @@
 /** The passwords of a cluster: made once, kept in its Secret, never anywhere else. */
 import { hash } from 'node:crypto';
-import type { RedisClusterSpec } from '../api/cluster.ts';
+import { ADMINISTRATOR, type RedisClusterSpec } from '../api/cluster.ts';
 import type { Secret } from '../api/kinds.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { labelsOf, namesOf } from '../plan/children.ts';
-
-/** Who the operator, its agents and replication are. */
-export const ADMINISTRATOR = 'reeve';
 
 /** The password of the user `default`, for clients. */
 const PASSWORD = 'password';

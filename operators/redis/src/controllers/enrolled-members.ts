@@ -10,14 +10,16 @@ import {
   MemberOrders,
   type ResourceEvent,
 } from '@reeve/runtime';
-import type { Api } from '@reeve/runtime/manager';
+import type { Api, Reconcile } from '@reeve/runtime/manager';
 import { CarefulExecutor } from '../agent/careful-executor.ts';
 import { memberExecutor, orderSeconds } from '../agent/member-executor.ts';
 import { type LeaseSight, presenceOf, seeLease } from '../agent/presence.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import type { RedisCommand } from '../api/commands.ts';
-import { type MemberLeaseObject, type MemberObject, members } from '../api/kinds.ts';
-import { type Enrolled, membersByNode, rosterOf } from './roster.ts';
+import { type MemberLeaseObject, type MemberObject, members, type RedisClusterObject } from '../api/kinds.ts';
+import type { PodFacts } from '../plan/pods.ts';
+import { declareAgentRights, declarePodMembers } from './pod-agents.ts';
+import { type Enrolled, membersByNode, refOf, rosterOf } from './roster.ts';
 
 interface EnrolledGiven {
   readonly api: Api;
@@ -27,11 +29,17 @@ interface EnrolledGiven {
   membersOf(cluster: string): readonly DeepReadonly<MemberObject>[];
 }
 
-/** What a turn of a cluster with external members is given. */
+/** What a turn of a cluster with agents is given. */
 export interface Enrollment {
   readonly roster: readonly Enrolled[];
-  /** For one operation: the first command takes back what was ordered before. */
-  executor(): Executor<RedisCommand>;
+  /** For one operation: the first command takes back what was ordered before. `otherwise`: where there is no agent. */
+  executor(otherwise?: Executor<RedisCommand>): Executor<RedisCommand>;
+}
+
+/** What a turn of a cluster with agents in its pods is given. */
+export interface PodAgents extends Enrollment {
+  /** Their rights, and a Member for each pod. */
+  declare(work: Reconcile<RedisClusterObject>, pods: readonly PodFacts[]): Promise<void>;
 }
 
 export class EnrolledMembers implements AsyncDisposable {
@@ -40,6 +48,8 @@ export class EnrolledMembers implements AsyncDisposable {
   readonly #orders: MemberOrders;
   /** By namespace and name of the member. */
   readonly #sights = new Map<string, LeaseSight>();
+  /** Namespaces whose agents have their account. */
+  readonly #rights = new Set<string>();
 
   constructor(ports: { readonly clock: Clock; readonly ids: Ids }, given: EnrolledGiven) {
     this.#ports = ports;
@@ -73,32 +83,53 @@ export class EnrolledMembers implements AsyncDisposable {
     return presenceOf(before, now).is === 'lost' && after !== before ? key : undefined;
   }
 
+  /** Of bare servers. */
   of(cluster: string): Enrollment {
-    return { roster: this.#roster(cluster), executor: () => this.#executor(cluster) };
+    return this.#enrollment(() => this.#roster(cluster));
+  }
+
+  /** Of pods, by their uids. */
+  ofPods(cluster: string, pods: () => ReadonlySet<string>): PodAgents {
+    return {
+      ...this.#enrollment(() => this.#roster(cluster, pods())),
+      declare: async (work, facts) => {
+        await this.#giveRights(work.object.metadata.namespace ?? '', work.signal);
+        await declarePodMembers(work, facts);
+      },
+    };
+  }
+
+  #enrollment(roster: () => readonly Enrolled[]): Enrollment {
+    return { roster: roster(), executor: (otherwise) => this.#executor(roster, otherwise) };
+  }
+
+  /** Once in a term for each namespace: whoever takes them away meanwhile meant it. */
+  async #giveRights(namespace: string, signal: AbortSignal): Promise<void> {
+    if (this.#rights.has(namespace)) return;
+    await declareAgentRights(this.#given.api, namespace, signal);
+    this.#rights.add(namespace);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#sights.clear();
   }
 
-  #roster(cluster: string): readonly Enrolled[] {
+  #roster(cluster: string, pods?: ReadonlySet<string>): readonly Enrolled[] {
     const now = this.#ports.clock.now();
-    return rosterOf(this.#given.membersOf(cluster), ({ metadata }) =>
-      presenceOf(this.#sights.get(`${metadata.namespace ?? ''}/${metadata.name}`), now),
-    );
+    const presence = ({ metadata }: DeepReadonly<MemberObject>) =>
+      presenceOf(this.#sights.get(`${metadata.namespace ?? ''}/${metadata.name}`), now);
+    return rosterOf(this.#given.membersOf(cluster), presence, pods);
   }
 
-  #executor(cluster: string): Executor<RedisCommand> {
-    const present = () => membersByNode(this.#roster(cluster));
+  #executor(roster: () => readonly Enrolled[], otherwise?: Executor<RedisCommand>): Executor<RedisCommand> {
+    const present = () => membersByNode(roster());
     return new CarefulExecutor(this.#ports, memberExecutor(this.#ports, this.#orders, present), {
-      sweep: (signal) => this.#sweep(cluster, signal),
+      sweep: async (signal) => {
+        await Promise.all(roster().map((one) => this.#orders.sweep(refOf(one), () => false, signal)));
+      },
       hasAgent: (node) => present().has(node),
+      ...(otherwise && { otherwise }),
     });
-  }
-
-  async #sweep(cluster: string, signal: AbortSignal): Promise<void> {
-    const all = this.#roster(cluster);
-    await Promise.all(all.map(({ namespace, name }) => this.#orders.sweep({ namespace, name }, () => false, signal)));
   }
 }
 

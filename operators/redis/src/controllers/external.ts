@@ -1,5 +1,5 @@
 /** What a turn of a cluster with external members does otherwise than one with pods. */
-import type { DeepReadonly, Waiting } from '@reeve/runtime';
+import type { Waiting } from '@reeve/runtime';
 import type { EventWriter, Reconcile } from '@reeve/runtime/manager';
 import type { RedisClusterStatus } from '../api/cluster.ts';
 import { type RedisClusterObject, secrets } from '../api/kinds.ts';
@@ -25,10 +25,10 @@ export async function externalAccess(
 /** An event when agents are lost, and one when all are back. */
 export function tellAgents(
   events: EventWriter,
-  before: DeepReadonly<RedisClusterStatus['conditions']>,
+  before: RedisClusterStatus['conditions'],
   roster: readonly Enrolled[],
 ): void {
-  for (const { type, status, message } of agentConditions(roster)) {
+  for (const { type, status, message } of agentConditions(roster, before)) {
     const was = before?.find((condition) => condition.type === type)?.status;
     if (status === 'True' && was !== 'True') events.warning('AgentLost', message.slice(0, 1_000), 'Agents');
     if (status === 'False' && was === 'True') events.normal('AgentsHeard', 'every agent is heard of again', 'Agents');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Executor } from '@reeve/runtime';
-import { constantRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { constantRandom, seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import type { RedisCommand } from '../api/commands.ts';
 import { modelPort } from '../../tests/model-port.ts';
 import { RedisClusterModel } from '@reeve/simulation/redis';
@@ -12,7 +12,7 @@ import { propose } from './run.ts';
 /** Six empty servers, and a creation whose first commands never end. */
 async function scene() {
   const clock = new VirtualClock();
-  const model = new RedisClusterModel({ random: constantRandom(0.5), now: () => clock.now(), flavour: 'valkey9' });
+  const model = new RedisClusterModel({ random: seededRandom(1), now: () => clock.now(), flavour: 'valkey9' });
   const seeds = [1, 2, 3].map((at) => {
     const { host, port } = model.addServer({ host: `10.0.0.${at}`, port: 6379 });
     return { host, port };

@@ -63,21 +63,38 @@ test('orders are given to agents that were seen to live, and of each node to one
 
 test('lost agents are one condition; orders that wait for them are told', () => {
   assert.deepEqual(
-    agentConditions(roster([member('a', 'p0')])).map(({ type, status }) => [type, status]),
+    agentConditions(roster([member('a', 'p0')]), undefined).map(({ type, status }) => [type, status]),
     [['AgentLost', 'False']],
   );
   const order = { id: 'o', attempt: 1, verb: 'meet', arguments: {}, deadlineSeconds: 1, lease: 0 };
   const began = { id: 'o', attempt: 1, phase: 'Started', by: 'life' };
   const lost: Presence = { is: 'lost', silentMs: 30_000 };
-  const conditionOf = (phase: string) =>
-    agentConditions(
-      roster([member('a', 'p0', { spec: { orders: [order] }, status: { results: [{ ...began, phase }] } })], {
-        a: lost,
-      }),
-    )[0];
+  const conditionOf = (phase: string) => {
+    const busy = member('a', 'p0', { spec: { orders: [order] }, status: { results: [{ ...began, phase }] } });
+    return agentConditions(roster([busy], { a: lost }), undefined)[0];
+  };
   assert.equal(conditionOf('Started')?.status, 'True');
   assert.match(conditionOf('Started')?.message ?? '', /the agents of a\..*Orders wait for a/);
   assert.doesNotMatch(conditionOf('Done')?.message ?? '', /Orders/);
+});
+
+test('what was said of lost agents stands after a start of the manager, until all have been seen to live', () => {
+  const said = [{ type: 'AgentLost', status: 'True' as const, reason: 'Silent', message: 'those of a' }];
+  const found: Presence = { is: 'heard', silentMs: 0, isProved: false };
+  const statusOf = (presences: Readonly<Record<string, Presence>>) =>
+    agentConditions(roster([member('a', 'p0'), member('b', 'p1')], presences), said).map(({ status }) => status);
+  assert.deepEqual(statusOf({ a: found }), ['True']);
+  assert.deepEqual(statusOf({}), ['False']);
+  assert.deepEqual(agentConditions(roster([member('a', 'p0')], { a: found }), [])[0]?.status, 'False');
+});
+
+test('where there are no agents any more, none is lost', () => {
+  const said = [{ type: 'AgentLost', status: 'True' as const, reason: 'Silent', message: 'those of a' }];
+  assert.deepEqual(
+    agentConditions(undefined, said).map(({ status, reason }) => [status, reason]),
+    [['False', 'NoAgents']],
+  );
+  assert.deepEqual(agentConditions(undefined, []), []);
 });
 
 test('agents tell of nodes that the manager does not reach, while they are heard of', () => {

@@ -1,5 +1,12 @@
 /** The members that name a cluster as theirs: what each one's agent told, and whether it is heard of. Pure. */
-import { type DeepReadonly, type Knowledge, type Member, type NewCondition, type Waiting } from '@reeve/runtime';
+import {
+  type DeepReadonly,
+  type Knowledge,
+  type Member,
+  type MemberRef,
+  type NewCondition,
+  type Waiting,
+} from '@reeve/runtime';
 import { type RedisFacts, reportedFacts } from '../agent/facts.ts';
 import type { MembersByNode } from '../agent/member-executor.ts';
 import { LOST_AFTER_TURNS, type Presence } from '../agent/presence.ts';
@@ -13,6 +20,8 @@ export interface Enrolled {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
+  /** Of the pod that it is, if it is one. */
+  readonly podUid?: string;
   readonly endpoint: Endpoint;
   readonly isDeleting: boolean;
   readonly presence: Presence;
@@ -23,19 +32,22 @@ export interface Enrolled {
   readonly openOrders: number;
 }
 
-/** By name. Members of pods are not somebody's servers but ours. */
+/** By name: those of bare servers, or those of exactly these pods. */
 export function rosterOf(
   members: readonly DeepReadonly<MemberObject>[],
   presence: (member: DeepReadonly<MemberObject>) => Presence,
+  pods?: ReadonlySet<string>,
 ): readonly Enrolled[] {
+  const isMeant = ({ spec }: DeepReadonly<MemberObject>) => (pods ? pods.has(spec.pod?.uid ?? '') : !spec.pod);
   return members
-    .filter(({ spec }) => spec.system === 'redis' && !spec.pod)
+    .filter((member) => member.spec.system === 'redis' && isMeant(member))
     .map((member): Enrolled => {
       const { name, namespace = '', uid = '', deletionTimestamp } = member.metadata;
       return {
         namespace,
         name,
         uid,
+        ...(member.spec.pod && { podUid: member.spec.pod.uid }),
         endpoint: member.spec.endpoint,
         isDeleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
         presence: presence(member),
@@ -82,17 +94,36 @@ export function externalPods(roster: readonly Enrolled[]): readonly PodFacts[] {
 
 /** Who can be given orders for which node. */
 export function membersByNode(roster: readonly Enrolled[]): MembersByNode {
-  const refs = new Map<NodeId, { readonly namespace: string; readonly name: string }>();
-  for (const { namespace, name, facts, ...rest } of roster) {
-    if (!facts.known || !canBeOrdered({ namespace, name, facts, ...rest })) continue;
-    if (!refs.has(facts.value.node)) refs.set(facts.value.node, { namespace, name });
+  const refs = new Map<NodeId, MemberRef>();
+  for (const one of roster) {
+    if (!one.facts.known || !canBeOrdered(one)) continue;
+    if (!refs.has(one.facts.value.node)) refs.set(one.facts.value.node, refOf(one));
   }
   return refs;
 }
 
-/** That an agent is lost says nothing about its server: the others' views do. So this is a condition of its own. */
-export function agentConditions(roster: readonly Enrolled[]): readonly NewCondition[] {
+export function refOf({ namespace, name, podUid }: Enrolled): MemberRef {
+  return { namespace, name, ...(podUid !== undefined && { podUid }) };
+}
+
+/**
+ * That an agent is lost says nothing about its server: the others' views do. So this is a condition of its own. After a start of the
+ * manager it takes three turns until a lost one is known to be: what was said before stands until all have been seen to live.
+ */
+export function agentConditions(
+  roster: readonly Enrolled[] | undefined,
+  before: readonly NewCondition[] | undefined,
+): readonly NewCondition[] {
+  if (!roster) {
+    const wasSaid = before?.some(({ type }) => type === 'AgentLost') ?? false;
+    return wasSaid ? [{ type: 'AgentLost', status: 'False', reason: 'NoAgents', message: '' }] : [];
+  }
   const lost = roster.filter(({ presence }) => presence.is === 'lost');
+  const said = before?.find(({ type, status }) => type === 'AgentLost' && status === 'True');
+  const isUndecided = roster.some(({ presence }) => presence.is === 'heard' && !presence.isProved);
+  if (lost.length === 0 && said && isUndecided) {
+    return [{ type: said.type, status: said.status, reason: said.reason, message: said.message }];
+  }
   if (lost.length === 0) {
     return [{ type: 'AgentLost', status: 'False', reason: 'AllHeard', message: '' }];
   }

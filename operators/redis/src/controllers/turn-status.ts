@@ -20,7 +20,8 @@ export interface TurnFacts {
   readonly isPaused: boolean;
   readonly configured: boolean;
   readonly desired: Desired;
-  /** Of a cluster with external members. */
+  readonly isExternal: boolean;
+  /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
   readonly topology: Topology;
@@ -40,11 +41,11 @@ export interface TurnFacts {
 export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const { before, generation, configured, desired, seen, current, proposed, progress } = facts;
   const { members, findings } = seen;
-  const isWhole = members.length >= (facts.roster ? 1 : desired.size) && members.every(({ node }) => node);
+  const isWhole = members.length >= (facts.isExternal ? 1 : desired.size) && members.every(({ node }) => node);
   const conditions = [
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
     ...ownConditions(facts),
-    ...(facts.roster ? agentConditions(facts.roster) : []),
+    ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
   return {
     ...(generation !== undefined && { observedGeneration: generation }),

@@ -24,6 +24,28 @@ test('shards are spread over zones and hosts, as a wish or as a must', () => {
   assert.match(must, /"topologyKey":"example.com\/rack","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"/);
 });
 
+test('an agent, if one is asked for, has an account and the passwords, and its server has no account', () => {
+  interface Template {
+    readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
+    readonly spec: {
+      readonly serviceAccountName?: string;
+      readonly automountServiceAccountToken: boolean;
+      readonly containers: readonly { readonly name: string; readonly volumeMounts: readonly { name: string }[] }[];
+    };
+  }
+  const templateOf = (spec: object) => set(spec).spec?.template as unknown as Template;
+  const { metadata, spec } = templateOf({ agents: 'sidecar' });
+  assert.deepEqual([spec.serviceAccountName, spec.automountServiceAccountToken], ['reeve-agent', false]);
+  const mounts = spec.containers.map(({ name, volumeMounts }) => [name, volumeMounts.map((mount) => mount.name)]);
+  assert.deepEqual(mounts, [
+    ['server', ['data', 'config', 'auth']],
+    ['agent', ['auth', 'agent-account']],
+  ]);
+  assert.equal(metadata.annotations['reeve.dev/relocatable'], undefined);
+  assert.doesNotMatch(JSON.stringify(templateOf({})), /agent/);
+  assert.equal(templateOf({}).metadata.annotations['reeve.dev/relocatable'], 'true');
+});
+
 test('what the operator needs wins over the configuration; names that would be several lines are refused', () => {
   const config = serverConfig({ config: { maxmemory: '1gb', 'cluster-enabled': 'no', save: '' } });
   assert.match(config, /^maxmemory 1gb$/m);

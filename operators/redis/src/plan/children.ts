@@ -2,8 +2,9 @@
  * What a cluster is made of in Kubernetes, as manifests: one StatefulSet for all its nodes, because roles change and pods do not. Pods are
  * never replaced by the StatefulSet itself (`OnDelete`): only the operator knows which one may go. Pure.
  */
-import { CLUSTER_LABEL } from '../api/cluster.ts';
+import { ADMINISTRATOR, CLUSTER_LABEL } from '../api/cluster.ts';
 import type { ConfigMap, DisruptionBudget, Service, StatefulSet } from '../api/kinds.ts';
+import { agentParts } from './agent-container.ts';
 import type { Desired } from './desired.ts';
 
 export const CLIENT_PORT = 6379;
@@ -121,7 +122,11 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
       template: {
         metadata: {
           labels,
-          annotations: { 'redis.reeve.dev/config': options.configDigest, 'reeve.dev/relocatable': 'true' },
+          // An agent finds its account at one place only.
+          annotations: {
+            'redis.reeve.dev/config': options.configDigest,
+            ...(!desired.hasAgents && { 'reeve.dev/relocatable': 'true' }),
+          },
         },
         spec: podSpec(cluster, desired),
       },
@@ -144,9 +149,13 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
 function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unknown>> {
   const names = namesOf(cluster);
   const { placement, spreadBy, resources } = desired;
+  const agent = desired.hasAgents
+    ? agentParts(cluster, { port: CLIENT_PORT, auth: `${ROOT}/auth`, user: ADMINISTRATOR })
+    : undefined;
   return {
     terminationGracePeriodSeconds: 30,
     automountServiceAccountToken: false,
+    ...(agent && { serviceAccountName: agent.serviceAccountName }),
     topologySpreadConstraints: spreadBy.map((key) => ({
       topologyKey: topologyKey(key),
       maxSkew: 1,
@@ -187,11 +196,13 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
           { name: 'auth', mountPath: `${ROOT}/auth`, readOnly: true },
         ],
       },
+      ...(agent ? [agent.container] : []),
     ],
     volumes: [
       { name: 'config', configMap: { name: names.config } },
       { name: 'auth', secret: { secretName: names.secret, defaultMode: 0o400 } },
       ...(desired.storage ? [] : [{ name: 'data', emptyDir: {} }]),
+      ...(agent ? [agent.volume] : []),
     ],
   };
 }

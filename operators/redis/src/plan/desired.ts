@@ -5,6 +5,8 @@ import type { Refusal } from '@reeve/runtime';
 
 export interface Desired {
   readonly members: 'managed' | 'external';
+  /** An agent in each pod. */
+  readonly hasAgents: boolean;
   readonly image: string;
   readonly primaries: number;
   readonly replicasPerPrimary: number;
@@ -29,6 +31,7 @@ export function desiredOf(spec: RedisClusterSpec): Desired {
   const { primaries, replicasPerPrimary = 1, product = 'valkey', version, image } = spec;
   return {
     members: spec.members ?? 'managed',
+    hasAgents: spec.agents === 'sidecar',
     image: image ?? (version === undefined ? product : `${product}:${version}`),
     primaries,
     replicasPerPrimary,

@@ -1,22 +1,18 @@
 /** Bare servers beside the operator's world, and an agent beside each: what people run who adopt a cluster. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { hostAgentRights, leaseNameOf, type LeaseObject, listWatchOf, type Member, type Order } from '@reeve/runtime';
-import { seededRandom } from '@reeve/runtime/testing';
+import { hostAgentRights, leaseNameOf, type LeaseObject, type Member, type Order } from '@reeve/runtime';
 import { type ModelServer, slotOfKey } from '@reeve/simulation/redis';
-import { redisAgent } from '../../src/agent/agent.ts';
 import { CLUSTER_LABEL } from '../../src/api/cluster.ts';
 import { memberLeases, members } from '../../src/api/kinds.ts';
-import { modelPort } from '../model-port.ts';
+import { type AgentLife, startAgent } from './agent-process.ts';
 import { NAMESPACE, OperatorWorld } from './world.ts';
 
 const PORT = 7000;
 
 interface Bare {
   readonly server: ModelServer;
-  agent:
-    | { readonly stop: AbortController; readonly ended: Promise<void>; readonly life: { isDead: boolean } }
-    | undefined;
+  agent: AgentLife | undefined;
 }
 
 export class ExternalWorld {
@@ -31,7 +27,7 @@ export class ExternalWorld {
   static async start(t: TestContext): Promise<ExternalWorld> {
     const world = new ExternalWorld(await OperatorWorld.start(t));
     t.after(async () => {
-      for (const { agent } of world.#bare.values()) agent?.stop.abort();
+      for (const { agent } of world.#bare.values()) agent?.kill();
       await world.operator.clock.advance(60_000);
     });
     return world;
@@ -60,45 +56,18 @@ export class ExternalWorld {
   startAgent(name: string): void {
     const bare = this.#of(name);
     assert.equal(bare.agent, undefined);
-    const { api, clock, model } = this.operator;
-    const own = api.client.resource(members, NAMESPACE);
-    const life = { isDead: false };
-    const dead = <T>(): Promise<T> => new Promise(() => undefined);
-    const alive = <T>(answer: Promise<T>): Promise<T> => answer.then((value) => (life.isDead ? dead<T>() : value));
-    const leases = api.client.resource(memberLeases, NAMESPACE);
-    const ids = { next: (prefix: string) => `${prefix}-of-${name}-${++this.#agents}` };
-    const agent = redisAgent(
-      { clock, random: seededRandom(this.#agents + 7), ids },
-      {
-        namespace: NAMESPACE,
-        name,
-        version: '1.0.0',
-        place: `machine-${name}`,
-        source: listWatchOf(own, { fieldSelector: `metadata.name=${name}` }) as never,
-        members: {
-          find: (...args) => (life.isDead ? dead() : alive(own.find(...args) as Promise<Member | undefined>)),
-          update: (object, options) =>
-            life.isDead ? dead() : alive(own.update(object as never, options) as Promise<unknown> as Promise<Member>),
-        },
-        leases: {
-          find: (...args) => (life.isDead ? dead() : alive(leases.find(...args) as Promise<LeaseObject | undefined>)),
-          update: (object, options) => (life.isDead ? dead() : alive(leases.update(object as never, options))),
-          create: (object, options) => (life.isDead ? dead() : alive(leases.create(object as never, options))),
-        },
-        redis: modelPort(model, async (call) => (life.isDead ? dead() : call.apply())),
-        endpoint: { host: bare.server.host, port: PORT },
-        annotations: { zone: ['a', 'b', 'c'][Number(name.split('-').at(-1)) % 3] ?? '', host: name },
-      },
-    );
-    const stop = new AbortController();
-    bare.agent = { stop, ended: agent.run(stop.signal), life };
+    bare.agent = startAgent(this.operator, {
+      name,
+      endpoint: { host: bare.server.host, port: PORT },
+      annotations: { zone: ['a', 'b', 'c'][Number(name.split('-').at(-1)) % 3] ?? '', host: name },
+      life: ++this.#agents,
+    });
   }
 
-  /** kill -9: nothing of it goes on, and it tells nobody. */
+  /** kill -9. */
   killAgent(name: string): void {
     const bare = this.#of(name);
-    if (bare.agent) bare.agent.life.isDead = true;
-    bare.agent?.stop.abort();
+    bare.agent?.kill();
     bare.agent = undefined;
   }
 

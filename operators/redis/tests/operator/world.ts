@@ -57,6 +57,8 @@ export class OperatorWorld {
   readonly asked = new Set<string>();
   /** As Prometheus reads them. */
   metrics: () => string = () => '';
+  /** Told of each server that is started in a pod. */
+  started: (pod: Pod, server: ModelServer) => void = () => undefined;
   /** Pods that the kubelet does not start, by name. */
   readonly held = new Set<string>();
   /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
@@ -384,6 +386,7 @@ export class OperatorWorld {
     this.#running.set(name, { uid, server });
     const secret = this.secret(`${name.slice(0, name.lastIndexOf('-'))}-auth`)?.['admin-password'];
     if (secret !== undefined) this.#passwords.set(`${host}:${CLIENT_PORT}`, Buffer.from(secret, 'base64').toString());
+    this.started(pod, server);
     const status = { phase: 'Running', podIP: host, conditions: [{ type: 'Ready', status: 'True' }] };
     await this.#api.client
       .resource(pods, NAMESPACE)

@@ -1,0 +1,46 @@
+/** What agents in pods need in the API: the account and rights of all of them, and a Member for each pod. Applies only. */
+import { type AnyObject, resource } from '@reeve/kube';
+import { podAgentRights } from '@reeve/runtime';
+import type { Api, Reconcile } from '@reeve/runtime/manager';
+import { members, type RedisClusterObject } from '../api/kinds.ts';
+import { labelsOf } from '../plan/children.ts';
+import { endpointOf, type PodFacts } from '../plan/pods.ts';
+import { sameEndpoint } from '../plan/topology.ts';
+
+const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true } as const;
+const kinds = [
+  resource<AnyObject>({
+    group: '',
+    version: 'v1',
+    plural: 'serviceaccounts',
+    kind: 'ServiceAccount',
+    namespaced: true,
+  }),
+  resource<AnyObject>({ ...RBAC, plural: 'roles', kind: 'Role' }),
+  resource<AnyObject>({ ...RBAC, plural: 'rolebindings', kind: 'RoleBinding' }),
+];
+
+/** Of a namespace: they are the same for all clusters in it, and outlive each. */
+export async function declareAgentRights(api: Api, namespace: string, signal: AbortSignal): Promise<void> {
+  for (const manifest of podAgentRights(namespace) as readonly unknown[] as readonly AnyObject[]) {
+    const kind = kinds.find((one) => one.kind === manifest.kind);
+    if (!kind) throw new TypeError(`agents have no ${String(manifest.kind)}`);
+    await api.resource(kind, namespace).apply(manifest as never, { fieldManager: 'redis', force: true, signal });
+  }
+}
+
+/** A pod owns its member: it goes with the pod, and the next pod of that name gets its own. */
+export async function declarePodMembers(work: Reconcile<RedisClusterObject>, pods: readonly PodFacts[]): Promise<void> {
+  const { name: cluster, namespace = '' } = work.object.metadata;
+  for (const pod of pods) {
+    const endpoint = endpointOf(pod);
+    if (!endpoint || pod.isDeleting) continue;
+    const { name, uid } = pod;
+    const present = work.read(members, `${namespace}/${name}`);
+    if (present?.spec.pod?.uid === uid && sameEndpoint(present.spec.endpoint, endpoint)) continue;
+    const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name, uid }];
+    const spec = { system: 'redis', endpoint, pod: { name, uid } };
+    const metadata = { name, labels: labelsOf(cluster), ownerReferences };
+    await work.apply(members, { metadata, spec } as never, { owned: false });
+  }
+}

@@ -1,0 +1,58 @@
+/** The agent beside a server, in its pod: who it is comes from the pod, what it may do from the account of all agents. Pure. */
+import { AGENT_ACCOUNT } from '@reeve/runtime';
+
+/** Where every client looks for who it is in a pod. Only the agent gets it, not the server beside it. */
+const ACCOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
+const VOLUME = 'agent-account';
+const TOKEN_SECONDS = 3_607;
+
+interface Beside {
+  readonly port: number;
+  /** Where the passwords are mounted. */
+  readonly auth: string;
+  readonly user: string;
+}
+
+/** What a pod has besides its server. */
+export interface AgentParts {
+  readonly serviceAccountName: string;
+  readonly container: Readonly<Record<string, unknown>>;
+  readonly volume: Readonly<Record<string, unknown>>;
+}
+
+export function agentParts(cluster: string, { port, auth, user }: Beside): AgentParts {
+  const told = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  const endpoint = `$(POD_IP):${port}`;
+  return {
+    serviceAccountName: AGENT_ACCOUNT,
+    container: {
+      name: 'agent',
+      image: 'reeve',
+      args: [
+        ...['agent', 'redis', '--cluster', cluster, '--endpoint', endpoint],
+        ...['--user', user, '--password-file', `${auth}/admin-password`],
+      ],
+      env: [
+        told('POD_IP', 'status.podIP'),
+        told('POD_NAME', 'metadata.name'),
+        told('POD_NAMESPACE', 'metadata.namespace'),
+        told('POD_UID', 'metadata.uid'),
+        told('NODE_NAME', 'spec.nodeName'),
+      ],
+      volumeMounts: [
+        { name: 'auth', mountPath: auth, readOnly: true },
+        { name: VOLUME, mountPath: ACCOUNT_PATH, readOnly: true },
+      ],
+    },
+    volume: {
+      name: VOLUME,
+      projected: {
+        sources: [
+          { serviceAccountToken: { path: 'token', expirationSeconds: TOKEN_SECONDS } },
+          { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+          { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+        ],
+      },
+    },
+  };
+}
