@@ -47,6 +47,7 @@ async function withServers(t: TestContext, addresses: (api: ApiHarness) => reado
       replicas: 6,
       serviceName: 'c-nodes',
       podManagementPolicy: management,
+      updateStrategy: { type: 'OnDelete' },
       selector: { matchLabels: labels },
       template,
     },

@@ -216,8 +216,10 @@ describe('reeve run', () => {
     const given = clusterRights.flatMap(({ apiGroups, resources, verbs }) =>
       apiGroups.flatMap((group) => resources.flatMap((plural) => verbs.map((verb) => `${verb} ${group} ${plural}`))),
     );
+    // A server that sends with a watch what is there already is not asked for a list; others are.
+    const isUsed = (right: string) => used.has(right) || used.has(right.replace(/^list /, 'watch '));
     assert.deepEqual(
-      given.filter((right) => !used.has(right) && !UNSEEN.includes(right)),
+      given.filter((right) => !isUsed(right) && !UNSEEN.includes(right)),
       [],
     );
   });

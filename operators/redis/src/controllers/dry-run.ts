@@ -32,7 +32,7 @@ import { presentReplicas, safeReplicas } from '../plan/shrink.ts';
 import { taskWish } from '../plan/task-wish.ts';
 import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
-import { connectOptionsOf, secretOf, textOf } from './credentials.ts';
+import { connectOptionsOf, secretOf } from './credentials.ts';
 import { configDigest, usersOf } from './declare.ts';
 import type { Environment } from './environment.ts';
 import { accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
@@ -163,12 +163,7 @@ async function visit(
       set,
       secret,
       // Of a secret that is not there yet nobody knows the digest; nor is there a set to compare it with.
-      users: secret
-        ? (textOf(
-            secretOf(name, secret, users, () => ''),
-            'users.acl',
-          ) ?? '')
-        : '',
+      users: secret ? (secretOf(name, secret, users, () => '').data?.['users.acl'] ?? '') : '',
       present: presentReplicas(set?.spec?.replicas, ordinals),
       seen,
       environment: access && { ...access, seeds: memberSeeds(seen, access.seeds), signal },
