@@ -1,8 +1,16 @@
 /** The operators that come with Reeve, on a control plane: their kinds, and their controllers. */
 import { type AnyObject, type KubeClient, resource } from '@reeve/kube';
-import { RedisClusterController, redisClusterKind, type RedisOperatorPorts, redisTaskKind } from '@reeve/redis';
+import {
+  folderBackups,
+  RedisClusterController,
+  redisClusterKind,
+  type RedisOperatorPorts,
+  redisTaskKind,
+  snapshotSource,
+} from '@reeve/redis';
 import { crdOf, memberKind } from '@reeve/runtime';
 import type { Manager } from '@reeve/runtime/manager';
+import { peerCertificates } from '../certificates/peers.ts';
 
 const definitions = resource<AnyObject>({
   group: 'apiextensions.k8s.io',
@@ -20,6 +28,11 @@ export async function installKinds(client: KubeClient): Promise<void> {
   }
 }
 
-export function addOperators(manager: Manager, ports: RedisOperatorPorts): void {
-  manager.add(new RedisClusterController(ports, { metrics: manager.measures.registry }));
+/** @param backups the folder that backups are kept in. */
+export function addOperators(manager: Manager, ports: RedisOperatorPorts, backups: string): void {
+  const parts = {
+    certificates: peerCertificates,
+    backups: { store: folderBackups(backups, ports.ids), snapshotsOf: snapshotSource },
+  };
+  manager.add(new RedisClusterController({ ...ports, ...parts }, { metrics: manager.measures.registry }));
 }

@@ -13,6 +13,12 @@ const word = { minLength: 1, maxLength: 63 };
 /** What the operator sets itself: a person who set it, too, would fight with it, or cut it off. */
 const OURS = [
   'port',
+  'tls-port',
+  'tls-cert-file',
+  'tls-key-file',
+  'tls-ca-cert-file',
+  'tls-cluster',
+  'tls-replication',
   'bind',
   'dir',
   'include',
@@ -56,6 +62,24 @@ const user = object(
   },
 );
 
+const tls = object(
+  {
+    mode: oneOf(['off', 'selfSigned', 'secret'], {
+      description: 'selfSigned: by an authority of the cluster’s own, in the Secret NAME-ca; renewed by itself.',
+    }),
+    secretName: optional(
+      text({ ...name, description: 'With tls.crt, tls.key and ca.crt, as cert-manager writes them. For mode secret.' }),
+    ),
+    serverName: optional(
+      text({ ...name, description: 'The name that certificates carry. Default: NAME.NAMESPACE.svc.' }),
+    ),
+  },
+  {
+    description: 'Servers speak TLS only. Default: off.',
+    rules: [{ rule: "(self.mode == 'secret') == has(self.secretName)", message: 'secretName belongs to mode secret' }],
+  },
+);
+
 const spec = object(
   {
     product: optional(oneOf(['valkey', 'redis'], { description: 'Default: valkey.' })),
@@ -83,6 +107,7 @@ const spec = object(
       }),
     ),
     placement: optional(placement),
+    tls: optional(tls),
     auth: optional(
       object(
         { users: optional(list(user, { maxItems: 32, key: 'name' })) },
@@ -122,6 +147,11 @@ const spec = object(
       {
         rule: 'has(self.storage) == has(oldSelf.storage) && (!has(self.storage) || self.storage == oldSelf.storage)',
         message: 'storage cannot be changed: a StatefulSet does not change its claims. Make a new cluster',
+      },
+      {
+        rule: "(has(self.tls) ? self.tls.mode : 'off') == (has(oldSelf.tls) ? oldSelf.tls.mode : 'off')",
+        message:
+          'tls.mode cannot be changed: servers with TLS and without do not understand each other. Restore a backup into a new cluster',
       },
     ],
   },

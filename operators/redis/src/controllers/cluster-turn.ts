@@ -10,7 +10,6 @@ import {
   wakeAt,
 } from '@reeve/runtime';
 import { isKubeError } from '@reeve/kube';
-import type { Reconcile } from '@reeve/runtime/manager';
 import {
   APPROVE,
   type CurrentOperation,
@@ -22,7 +21,6 @@ import type { Finding } from '../api/findings.ts';
 import {
   type Pod,
   pods,
-  type RedisClusterObject,
   type RedisTaskObject,
   secrets,
   statefulSets,
@@ -45,14 +43,15 @@ import { clusters, ownersBySlot, sameEndpoint } from '../plan/topology.ts';
 import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
+import { ClusterTls, type TlsGiven } from './cluster-tls.ts';
 import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet } from './declare.ts';
 import type { Environment } from './environment.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
+import { advanceUpgrade } from './upgrade-task.ts';
 
-export interface TurnGiven {
-  readonly work: Reconcile<RedisClusterObject>;
+export interface TurnGiven extends TlsGiven {
   readonly runs: OperationRuns;
   readonly settling: Settling;
   readonly pods: readonly DeepReadonly<Pod>[];
@@ -81,6 +80,7 @@ export class ClusterTurn {
   readonly #desired: Desired;
   readonly #before: DeepReadonly<RedisClusterStatus>;
   readonly #waiting: Waiting[] = [];
+  readonly #tls: ClusterTls;
   #current: CurrentOperation | undefined;
   #history: readonly PastOperation[];
   #problems: readonly Refusal[] = [];
@@ -99,6 +99,7 @@ export class ClusterTurn {
     this.#given = given;
     const { object } = given.work;
     this.#desired = desiredOf(object.spec);
+    this.#tls = new ClusterTls(given, this.#desired, this.#waiting);
     this.#before = object.status ?? {};
     this.#current = this.#before.currentOperation as CurrentOperation | undefined;
     this.#history = (this.#before.operations ?? []) as readonly PastOperation[];
@@ -109,14 +110,18 @@ export class ClusterTurn {
     this.#problems = specProblems(work.object.spec as RedisClusterSpec);
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
-    const whole = isPaused ? this.#asBefore() : await this.#declare();
+    const whole = await (isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
-    if (!isPaused && environment) await this.#act(seen, environment);
+    if (!isPaused && environment) {
+      await this.#tls.reload(seen.members, environment.redis);
+      await this.#act(seen, environment);
+    }
     await this.#write(seen, isPaused);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
+    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     work.signal.throwIfAborted();
     if (environment && this.#current && !isPaused) runs.start(work.key, this.#current, environment);
     return this.#verdict(seen, isPaused);
@@ -129,14 +134,15 @@ export class ClusterTurn {
     this.#waiting.push(...waitingFor);
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
-    return this.#letIn(connectOptionsOf(secret as Secret | undefined));
+    return this.#letIn(await this.#tls.reach(connectOptionsOf(secret as Secret | undefined), true));
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
-  #asBefore(): Omit<Environment, 'signal'> | undefined {
+  async #asBefore(): Promise<Omit<Environment, 'signal'> | undefined> {
     const { work } = this.#given;
     const { name, namespace = '' } = work.object.metadata;
-    return this.#letIn(connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`)));
+    const options = connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`));
+    return this.#letIn(await this.#tls.reach(options, false));
   }
 
   #letIn(options: ConnectOptions | undefined): Omit<Environment, 'signal'> | undefined {
@@ -277,7 +283,7 @@ export class ClusterTurn {
   async #nextTask(seen: Seen, environment: Environment): Promise<void> {
     const { work } = this.#given;
     const [task] = openTasks(this.#given.tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask));
-    if (!task || !this.#isConfigured(seen)) return;
+    if (!task || !this.#isConfigured(seen) || task.spec.upgrade) return;
     const now = work.now();
     const wish = taskWish(task as RedisTaskObject, { desired: this.#desired, members: seen.members });
     if (!wish) return writeTask(work, task, await this.#check(task, environment, now));

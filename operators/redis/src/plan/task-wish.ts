@@ -50,6 +50,13 @@ export function taskWish(
   } else if (spec.failover) {
     kind = 'failover';
     request = { id: idOf(spec.failover.to), mode: spec.failover.force ? 'force' : 'graceful' };
+  } else if (spec.backup) {
+    kind = 'backup';
+    const name = `${metadata.namespace ?? ''}/${spec.cluster}/${spec.backup.name ?? metadata.name}`;
+    request = { name, by: metadata.uid ?? '', users: desired.users };
+  } else if (spec.restore) {
+    kind = 'restore';
+    request = { name: `${metadata.namespace ?? ''}/${spec.restore.cluster}/${spec.restore.name}` };
   } else return undefined;
   if (unknown.length > 0) return { refused: unknown };
   return {

@@ -27,6 +27,8 @@ import { redisTaskKind } from '../../src/api/task.ts';
 import { RedisClusterController } from '../../src/controllers/cluster-controller.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { modelPort } from '../model-port.ts';
+import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
+import { plainCertificates } from './certificates.ts';
 
 const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
@@ -56,6 +58,7 @@ export class OperatorWorld {
   metrics: () => string = () => '';
   /** Pods that the kubelet does not start, by name. */
   readonly held = new Set<string>();
+  readonly backups = new MemoryBackups();
   readonly #api: ApiWorld;
   /** By pod name: what its volume holds. */
   readonly #volumes = new Map<string, ModelServer>();
@@ -124,6 +127,11 @@ export class OperatorWorld {
           ...base,
           files,
           newPassword: () => `password-${this.#ids}-${++passwords}`,
+          certificates: plainCertificates(ids),
+          backups: {
+            store: mortalStore(this.backups, () => this.#survives(life)),
+            snapshotsOf: () => modelSnapshots(this.model),
+          },
           connect: () => modelPort(this.model, async (call) => (this.#survives(life) ? call.apply() : never<never>())),
         },
         { metrics: manager.measures.registry },
@@ -291,7 +299,7 @@ export class OperatorWorld {
       const labels = { ...set.spec?.selector.matchLabels, 'controller-revision-hash': revision };
       const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
       const spec = {
-        containers: [{ name: 'server', image: 'valkey' }],
+        containers: [{ name: 'server', image: imageOf(set) }],
         nodeName: `node-${ZONES[ordinal % ZONES.length]}`,
       };
       await api.create({ metadata: { name: `${name}-${ordinal}`, labels, ownerReferences: [owner] }, spec } as never);
@@ -327,6 +335,11 @@ export class OperatorWorld {
       .resource(pods, NAMESPACE)
       .patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
   }
+}
+
+function imageOf({ spec }: StatefulSet): string {
+  const { spec: pod } = (spec?.template ?? {}) as { spec?: { containers?: readonly { image?: string }[] } };
+  return pod?.containers?.[0]?.image ?? 'valkey';
 }
 
 function refused(): never {
