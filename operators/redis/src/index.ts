@@ -1,5 +1,7 @@
 /** @packageDocumentation Redis and Valkey clusters: observe, plan, run. */
 export { APPROVE, CLUSTER_LABEL, type RedisCluster, redisClusterKind, type RedisClusterStatus } from './api/cluster.ts';
+export type { BackupManifest, BackupStore, SnapshotSource } from './api/backup.ts';
+export type { CertificateFacts, Certificates, KeyPair, Life } from './api/certificates.ts';
 export type * from './api/commands.ts';
 export { redisErrors } from './api/errors.ts';
 export type { Finding, FindingCode } from './api/findings.ts';
@@ -11,6 +13,8 @@ export * from './api/slots.ts';
 export * from './api/view.ts';
 export { type RedisTask, redisTaskKind } from './api/task.ts';
 export { type ConnectOptions, connectRedis } from './client/client.ts';
+export { presentedCertificate } from './client/presented.ts';
+export { snapshotSource } from './client/snapshot.ts';
 export { type RedisContext, redisContext } from './commands/context.ts';
 export { redisHandlers } from './commands/handlers.ts';
 export type { RedisOperatorOptions, RedisOperatorPorts } from './controllers/cluster-controller.ts';
@@ -23,6 +27,7 @@ export {
   planTask,
   type StepPlan,
 } from './controllers/dry-run.ts';
+export { folderBackups } from './controllers/backup/system-folder.ts';
 export type { Environment, RunEvent } from './controllers/environment.ts';
 export {
   createJournal,

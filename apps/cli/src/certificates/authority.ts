@@ -26,6 +26,8 @@ export interface ServerNames {
 export interface CertificateMaker {
   authority(life: Life): Promise<Pair>;
   server(authority: Pair, names: ServerNames, life: Life): Promise<Pair>;
+  /** For a server that is also a client of others of its kind. */
+  peer(authority: Pair, names: ServerNames, life: Life): Promise<Pair>;
 }
 
 export interface ServingCertificates {

@@ -18,6 +18,7 @@ import {
   id_ce_keyUsage,
   id_ce_subjectAltName,
   id_ce_subjectKeyIdentifier,
+  id_kp_clientAuth,
   id_kp_serverAuth,
   KeyIdentifier,
   KeyUsage,
@@ -37,6 +38,7 @@ const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2';
 const COMMON_NAME = '2.5.4.3';
 const AUTHORITY_NAME = 'reeve';
 const SERVER_NAME = 'reeve-api-server';
+const PEER_NAME = 'reeve-peer';
 
 export const certificateMaker: CertificateMaker = {
   async authority(life) {
@@ -47,18 +49,26 @@ export const certificateMaker: CertificateMaker = {
     ];
     return signed({ subject: AUTHORITY_NAME, key, extensions, signer: key, life });
   },
-  async server(authority, names, life) {
-    const issuer = new KeyIdentifier(identifierOf(publicKeyOf(authority.key)));
-    const extensions = [
-      extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), true),
-      extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), true),
-      extension(id_ce_extKeyUsage, new ExtendedKeyUsage([id_kp_serverAuth])),
-      extension(id_ce_subjectAltName, new SubjectAlternativeName(alternatives(names))),
-      extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: issuer })),
-    ];
-    return signed({ subject: SERVER_NAME, key: newKey(), extensions, signer: authority.key, life });
-  },
+  server: async (authority, names, life) => issued(SERVER_NAME, [id_kp_serverAuth], { authority, names, life }),
+  peer: async (authority, names, life) =>
+    issued(PEER_NAME, [id_kp_serverAuth, id_kp_clientAuth], { authority, names, life }),
 };
+
+function issued(
+  subject: string,
+  usages: readonly string[],
+  { authority, names, life }: { readonly authority: Pair; readonly names: ServerNames; readonly life: Life },
+): Pair {
+  const issuer = new KeyIdentifier(identifierOf(publicKeyOf(authority.key)));
+  const extensions = [
+    extension(id_ce_basicConstraints, new BasicConstraints({ cA: false }), true),
+    extension(id_ce_keyUsage, new KeyUsage(KeyUsageFlags.digitalSignature), true),
+    extension(id_ce_extKeyUsage, new ExtendedKeyUsage([...usages])),
+    extension(id_ce_subjectAltName, new SubjectAlternativeName(alternatives(names))),
+    extension(id_ce_authorityKeyIdentifier, new AuthorityKeyIdentifier({ keyIdentifier: issuer })),
+  ];
+  return signed({ subject, key: newKey(), extensions, signer: authority.key, life });
+}
 
 const alternatives = ({ dns, ips }: ServerNames): GeneralName[] => [
   ...dns.map((dNSName) => new GeneralName({ dNSName })),

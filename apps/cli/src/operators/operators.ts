@@ -1,8 +1,9 @@
 /** The operators that come with Reeve. Whoever runs them, on this machine or on a Kubernetes, runs these. */
 import { type AnyObject, type KubeClient, resource } from '@reeve/kube';
-import { type RedisOperatorPorts, redisOperator, type Right } from '@reeve/redis';
+import { folderBackups, type RedisOperatorPorts, redisOperator, type Right, snapshotSource } from '@reeve/redis';
 import { crdOf, type KindDescription, memberWritePolicy } from '@reeve/runtime';
 import type { Manager, Registry, Runnable } from '@reeve/runtime/manager';
+import { peerCertificates } from '../certificates/peers.ts';
 
 export type OperatorPorts = RedisOperatorPorts;
 
@@ -62,9 +63,17 @@ export async function installPolicies(client: KubeClient): Promise<void> {
   }
 }
 
-export function addOperators(manager: Manager, ports: OperatorPorts): void {
+/** @param backups the folder that backups are kept in. Without one there are none. */
+export function addOperators(manager: Manager, ports: OperatorPorts, backups?: string): void {
   const metrics = manager.measures.registry;
+  const parts: OperatorPorts = {
+    ...ports,
+    certificates: peerCertificates,
+    ...(backups !== undefined && {
+      backups: { store: folderBackups(backups, ports.ids), snapshotsOf: snapshotSource },
+    }),
+  };
   for (const operator of operators) {
-    for (const controller of operator.controllers(ports, { metrics })) manager.add(controller);
+    for (const controller of operator.controllers(parts, { metrics })) manager.add(controller);
   }
 }

@@ -136,7 +136,7 @@ export class ControlPlane implements AsyncDisposable {
     const directories = systemDirectories(folder.volumes);
     addControlPlane(manager, { clock, client, directories, rootCa: ca, log: options.log });
     for (const node of nodes) manager.add(node);
-    addOperators(manager, ports);
+    addOperators(manager, ports, folder.backups);
     const stop = new AbortController();
     const running = manager.run(stop.signal);
     running.catch(options.onError);

@@ -26,6 +26,8 @@ export interface DataFolder {
   readonly nodes: string;
   readonly addresses: string;
   readonly volumes: string;
+  /** Of data systems, by their operators. Those of the store are where people put them. */
+  readonly backups: string;
 }
 
 /** The folder of a control plane; a new one if there is none. */
@@ -65,6 +67,7 @@ function placesOf(path: string): DataFolder {
     nodes: within('nodes'),
     addresses: within('addresses'),
     volumes: within('volumes'),
+    backups: within('backups'),
   };
 }
 

@@ -13,6 +13,12 @@ const word = { minLength: 1, maxLength: 63 };
 /** What the operator sets itself: a person who set it, too, would fight with it, or cut it off. */
 const OURS = [
   'port',
+  'tls-port',
+  'tls-cert-file',
+  'tls-key-file',
+  'tls-ca-cert-file',
+  'tls-cluster',
+  'tls-replication',
   'bind',
   'dir',
   'include',
@@ -53,6 +59,24 @@ const user = object(
   },
   {
     rules: [{ rule: "!(self.name in ['default', 'reeve'])", message: 'default and reeve are users of every cluster' }],
+  },
+);
+
+const tls = object(
+  {
+    mode: oneOf(['off', 'selfSigned', 'secret'], {
+      description: 'selfSigned: by an authority of the cluster’s own, in the Secret NAME-ca; renewed by itself.',
+    }),
+    secretName: optional(
+      text({ ...name, description: 'With tls.crt, tls.key and ca.crt, as cert-manager writes them. For mode secret.' }),
+    ),
+    serverName: optional(
+      text({ ...name, description: 'The name that certificates carry. Default: NAME.NAMESPACE.svc.' }),
+    ),
+  },
+  {
+    description: 'Servers speak TLS only. Default: off.',
+    rules: [{ rule: "(self.mode == 'secret') == has(self.secretName)", message: 'secretName belongs to mode secret' }],
   },
 );
 
@@ -103,6 +127,7 @@ const spec = object(
       }),
     ),
     placement: optional(placement),
+    tls: optional(tls),
     auth: optional(
       object(
         { users: optional(list(user, { maxItems: 32, key: 'name' })) },
@@ -148,11 +173,20 @@ const spec = object(
         message: 'whose servers they are cannot be changed: make a new cluster',
       },
       {
-        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.storage) || has(self.auth) || has(self.agents))`,
+        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.storage) || has(self.auth) || has(self.tls) || has(self.agents))`,
         message:
-          'external members are somebody’s servers: image, version, config, resources, storage, auth and agents are not ours to set',
+          'external members are somebody’s servers: image, version, config, resources, storage, auth, tls and agents are not ours to set',
       },
       { rule: `${EXTERNAL} || !has(self.access)`, message: 'access is for external members' },
+      {
+        rule: "!has(self.agents) || self.agents != 'sidecar' || !has(self.tls) || self.tls.mode == 'off'",
+        message: 'agents in pods do not speak TLS yet: leave one of them out',
+      },
+      {
+        rule: "(has(self.tls) ? self.tls.mode : 'off') == (has(oldSelf.tls) ? oldSelf.tls.mode : 'off')",
+        message:
+          'tls.mode cannot be changed: servers with TLS and without do not understand each other. Restore a backup into a new cluster',
+      },
     ],
   },
 );

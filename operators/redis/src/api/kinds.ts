@@ -40,7 +40,7 @@ export interface Secret extends KubeObject {
 }
 
 export interface Pod extends KubeObject {
-  readonly spec?: { readonly nodeName?: string };
+  readonly spec?: { readonly nodeName?: string; readonly containers?: readonly { readonly image?: string }[] };
   readonly status?: {
     readonly podIP?: string;
     readonly phase?: string;

@@ -5,8 +5,24 @@ import { GROUP, VERSION } from './cluster.ts';
 const { bool, integer, list, map, object, oneOf, optional, text } = schema;
 
 const name = { minLength: 1, maxLength: 253 };
+const word = { minLength: 1, maxLength: 63 };
+const label = { ...name, pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$' };
 /** A pod of the cluster, or the id of a node. */
 const member = text({ ...name, description: 'A pod or member of the cluster, or the id of a node.' });
+
+/** Exactly one of them. */
+const WHAT = [
+  'check',
+  'fix',
+  'reshard',
+  'rebalance',
+  'failover',
+  'upgrade',
+  'backup',
+  'restore',
+  'addNode',
+  'deleteNode',
+] as const;
 
 const spec = object(
   {
@@ -59,12 +75,36 @@ const spec = object(
         { description: 'Of clusters with external members: its slots move to others, then all forget it.' },
       ),
     ),
+    upgrade: optional(
+      object(
+        {
+          version: optional(text({ ...word, pattern: '^[0-9][0-9.]*$', description: 'As the tag of the image.' })),
+          image: optional(text({ ...name, description: 'Instead of product and version.' })),
+        },
+        {
+          description: 'Sets version or image of the cluster, and ends when every pod runs it.',
+          rules: [{ rule: 'has(self.version) != has(self.image)', message: 'give one of version and image' }],
+        },
+      ),
+    ),
+    backup: optional(
+      object({ name: optional(text({ ...label, description: 'Of the backup. Default: the name of this task.' })) }),
+    ),
+    restore: optional(
+      object({
+        cluster: text({
+          ...label,
+          description: 'Whose backup it is: a RedisCluster of this namespace, or one that was.',
+        }),
+        name: text({ ...label, description: 'Of the backup.' }),
+      }),
+    ),
   },
   {
     rules: [
       {
-        rule: '[has(self.check), has(self.fix), has(self.reshard), has(self.rebalance), has(self.failover), has(self.addNode), has(self.deleteNode)].filter(x, x).size() == 1',
-        message: 'a task is exactly one of check, fix, reshard, rebalance, failover, addNode, deleteNode',
+        rule: `[${WHAT.map((one) => `has(self.${one})`).join(', ')}].filter(x, x).size() == 1`,
+        message: `a task is exactly one of ${WHAT.join(', ')}`,
       },
       { rule: 'self == oldSelf', message: 'a task is not changed: delete it and make another' },
     ],
@@ -78,6 +118,8 @@ const status = object({
   endedAt: optional(text({ format: 'date-time' })),
   code: optional(text({ maxLength: 63 })),
   message: optional(text({ maxLength: 2_048 })),
+  progress: optional(text({ maxLength: 512 })),
+  waitingFor: optional(text({ maxLength: 2_048, description: 'Why nothing is happening just now.' })),
   findings: optional(
     list(
       object({ code: text({ maxLength: 63 }), severity: text({ maxLength: 16 }), message: text({ maxLength: 1_024 }) }),

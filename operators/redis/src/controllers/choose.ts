@@ -2,7 +2,7 @@
 import { type BackoffOptions, backoffMs, canonicalJson, digest, type Refusal, type Waiting } from '@reeve/runtime';
 import type { OperationWish, RestartWish, Wish } from '../plan/next.ts';
 import type { Environment } from './environment.ts';
-import { operationOfKind } from './operations.ts';
+import { decidableOfKind } from './operations.ts';
 import { type Proposal, propose } from './run.ts';
 
 export interface Choice {
@@ -82,7 +82,7 @@ export async function choose({ wishes, settling, approved, environment }: Choose
     // What is less urgent does not go first: it might rest on what is about to be mended.
     if (at > now) return result({ wakeAt: at, waitingFor: [...result().waitingFor, settlingWait(wish)] });
     if (wish.what === 'restart') return result({ restart: wish });
-    const operation = operationOfKind(wish.kind);
+    const operation = decidableOfKind(wish.kind);
     const tried = tries.get(wish.kind) ?? 0;
     tries.set(wish.kind, tried + 1);
     if (!operation || tried >= MOST_TRIES) continue;

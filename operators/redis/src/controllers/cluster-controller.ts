@@ -4,7 +4,6 @@
  */
 import {
   type DeepReadonly,
-  digest,
   finished,
   localExecutor,
   MEMBER_LEASE_LABEL,
@@ -13,6 +12,8 @@ import {
   type Verdict,
 } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection, type Registry } from '@reeve/runtime/manager';
+import type { BackupStore, SnapshotSource } from '../api/backup.ts';
+import type { Certificates } from '../api/certificates.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import {
   configMaps,
@@ -43,11 +44,17 @@ import { ClusterTurn } from './cluster-turn.ts';
 import { clusterKey, EnrolledMembers, type PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { OperationRuns } from './operation-runs.ts';
+import { accessDigest } from './tls.ts';
+import type { ShownCertificates } from './tls-reload.ts';
 
 export interface RedisOperatorPorts extends Ports {
   /** A password that nobody can guess. */
   newPassword(): string;
   connect(options: ConnectOptions): RedisPort;
+  /** Without it no cluster can have TLS. */
+  readonly certificates?: Certificates;
+  /** Without it there are no backups. */
+  readonly backups?: { readonly store: BackupStore; snapshotsOf(options: ConnectOptions): SnapshotSource };
 }
 
 export interface RedisOperatorOptions {
@@ -60,7 +67,7 @@ export interface RedisOperatorOptions {
 /** What this process keeps of a cluster between turns. Losing it loses nothing. */
 interface Kept {
   readonly redis: RedisPort;
-  /** A digest of how it is let in. */
+  /** Of how it is reached. */
   readonly access: string;
   readonly environment: Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
 }
@@ -78,6 +85,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   readonly #metrics: ClusterMetrics;
   readonly #kept = new Map<string, Kept>();
   readonly #settling = new Map<string, Settling>();
+  readonly #shownCertificates = new Map<string, ShownCertificates>();
   #runs: OperationRuns = new OperationRuns(() => undefined);
   #pods: Reflection<Pod> | undefined;
   #tasks: Reflection<RedisTaskObject> | undefined;
@@ -163,8 +171,12 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     if (isExternal && !enrollment) return requeueAfter(this.#lookEveryMs);
     const settling = this.#settling.get(key) ?? new Settling();
     this.#settling.set(key, settling);
+    const shownCertificates = this.#shownCertificates.get(key) ?? new Map<string, string>();
+    this.#shownCertificates.set(key, shownCertificates);
     const turn = new ClusterTurn({
       work,
+      certificates: this.#ports.certificates,
+      shownCertificates,
       runs: this.#runs,
       settling,
       pods: this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [],
@@ -185,18 +197,20 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     return this.#enrolled?.ofPods(key, () => new Set(uids()));
   }
 
-  /** One connection for each cluster, made anew when its password changed. */
+  /** One connection for each cluster, made anew when its password or its certificates changed. */
   #environment(key: string, options: ConnectOptions): Kept['environment'] {
-    const access = digest({ ...options });
+    const access = accessDigest(options);
     const before = this.#kept.get(key);
     if (before?.access === access) return before.environment;
     // What still runs on the old one fails, and is gone on with.
     void before?.redis.close();
     const redis = this.#ports.connect(options);
     const executor = localExecutor(redisHandlers, redisContext(redis, this.#ports));
-    const kept: Kept = { redis, access, environment: { redis, ports: this.#ports, executor } };
-    this.#kept.set(key, kept);
-    return kept.environment;
+    const { backups: given } = this.#ports;
+    const backups = given && { store: given.store, snapshots: given.snapshotsOf(options) };
+    const environment = { redis, ports: this.#ports, executor, ...(backups && { backups }) };
+    this.#kept.set(key, { redis, access, environment });
+    return environment;
   }
 
   /** What is deleted must not be worked on. Its objects go with it; volumes stay, unless a person said otherwise before. */
@@ -220,6 +234,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     void this.#kept.get(key)?.redis.close();
     this.#kept.delete(key);
     this.#settling.delete(key);
+    this.#shownCertificates.delete(key);
     this.#metrics.forget(key);
   }
 }

@@ -25,6 +25,7 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
     const isOurs = ownerReferences?.some((owner) => owner.controller && owner.uid === set?.metadata?.uid) ?? false;
     if (ordinal === undefined || !isOurs) return [];
     const { podIP, conditions, phase } = pod.status ?? {};
+    const image = pod.spec?.containers?.[0]?.image;
     const isGone = phase === 'Succeeded' || phase === 'Failed';
     return [
       {
@@ -35,6 +36,7 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
         isReady: conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false,
         isDeleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
         isCurrent: !isObserved || revision === undefined || labels?.[REVISION] === revision,
+        ...(image !== undefined && { image }),
         annotations: annotationsOf(pod, around),
       },
     ];

@@ -10,7 +10,6 @@ import {
   wakeAt,
 } from '@reeve/runtime';
 import { isKubeError } from '@reeve/kube';
-import type { Reconcile } from '@reeve/runtime/manager';
 import {
   APPROVE,
   type CurrentOperation,
@@ -44,6 +43,7 @@ import { taskWish } from '../plan/task-wish.ts';
 import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
+import { ClusterTls, type TlsGiven } from './cluster-tls.ts';
 import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
 import type { Enrollment, PodAgents } from './enrolled-members.ts';
@@ -54,9 +54,9 @@ import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import { hasSameGoal, MOST_TEXT, newFindings, refusalText, statusOf } from './turn-status.ts';
+import { advanceUpgrade } from './upgrade-task.ts';
 
-export interface TurnGiven {
-  readonly work: Reconcile<RedisClusterObject>;
+export interface TurnGiven extends TlsGiven {
   readonly runs: OperationRuns;
   readonly settling: Settling;
   readonly pods: readonly DeepReadonly<Pod>[];
@@ -81,6 +81,7 @@ export class ClusterTurn {
   readonly #desired: Desired;
   readonly #before: DeepReadonly<RedisClusterStatus>;
   readonly #waiting: Waiting[] = [];
+  readonly #tls: ClusterTls;
   #current: CurrentOperation | undefined;
   #history: readonly PastOperation[];
   #problems: readonly Refusal[] = [];
@@ -99,6 +100,7 @@ export class ClusterTurn {
     this.#given = given;
     const { object } = given.work;
     this.#desired = desiredOf(object.spec);
+    this.#tls = new ClusterTls(given, this.#desired, this.#waiting);
     this.#before = object.status ?? {};
     this.#current = this.#before.currentOperation as CurrentOperation | undefined;
     this.#history = (this.#before.operations ?? []) as readonly PastOperation[];
@@ -110,14 +112,18 @@ export class ClusterTurn {
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
     const isExternal = this.#given.enrollment !== undefined;
-    const whole = isExternal ? await this.#enter() : isPaused ? this.#asBefore() : await this.#declare();
+    const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
-    if (!isPaused && environment) await this.#act(seen, environment);
+    if (!isPaused && environment) {
+      await this.#tls.reload(seen.members, environment.redis);
+      await this.#act(seen, environment);
+    }
     await this.#write(seen, isPaused);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
+    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     work.signal.throwIfAborted();
     if (environment && this.#current && !isPaused) await this.#goOn(this.#current, environment);
     return this.#verdict(seen, isPaused);
@@ -131,14 +137,15 @@ export class ClusterTurn {
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
     await this.#tryTo(async () => this.#given.podAgents?.declare(work, this.#pods()));
-    return this.#letIn(connectOptionsOf(secret as Secret | undefined));
+    return this.#letIn(await this.#tls.reach(connectOptionsOf(secret as Secret | undefined), true));
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
-  #asBefore(): Access | undefined {
+  async #asBefore(): Promise<Access | undefined> {
     const { work } = this.#given;
     const { name, namespace = '' } = work.object.metadata;
-    return this.#letIn(connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`)));
+    const options = connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`));
+    return this.#letIn(await this.#tls.reach(options, false));
   }
 
   /** Servers that are somebody's: nothing is declared, they are looked at as they are. */
@@ -262,7 +269,7 @@ export class ClusterTurn {
   async #nextTask(seen: Seen, environment: Environment): Promise<void> {
     const { work } = this.#given;
     const [task] = openTasks(this.#given.tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask));
-    if (!task || !this.#isConfigured(seen)) return;
+    if (!task || !this.#isConfigured(seen) || task.spec.upgrade) return;
     const now = work.now();
     const facts = { desired: this.#desired, members: seen.members, stored: this.#before.members ?? [] };
     const wish = taskWish(task as RedisTaskObject, facts);

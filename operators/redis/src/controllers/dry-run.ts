@@ -23,7 +23,8 @@ import type { RedisPort } from '../api/port.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { redisContext } from '../commands/context.ts';
 import { redisHandlers } from '../commands/handlers.ts';
-import { configMapOf, disruptionBudgetOf, namesOf, servicesOf, statefulSetOf } from '../plan/children.ts';
+import { configMapOf, disruptionBudgetOf, namesOf, servicesOf, statefulSetOf, tlsSecretOf } from '../plan/children.ts';
+import { serverNameOf } from '../plan/tls.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { nextSteps, type Wish } from '../plan/next.ts';
 import { ordinalOf } from '../plan/pods.ts';
@@ -36,6 +37,7 @@ import { connectOptionsOf, secretOf } from './credentials.ts';
 import { configDigest, usersOf } from './declare.ts';
 import type { Environment } from './environment.ts';
 import { accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
+import { tlsAccessOf } from './tls.ts';
 import { observeFor } from './observing.ts';
 import { operationOfKind } from './operations.ts';
 
@@ -133,6 +135,7 @@ async function visit(
   plan: (around: Surroundings) => Promise<DryRun>,
 ): Promise<DryRun> {
   const { name, namespace = '' } = cluster.metadata;
+  if (cluster.spec.members === 'external') return externalMembers;
   const names = namesOf(name);
   const desired = desiredOf(cluster.spec);
   const labelSelector = `${CLUSTER_LABEL}=${name}`;
@@ -151,7 +154,14 @@ async function visit(
     workerNode: (node) => nodes.get(node),
   });
   const options = connectOptionsOf(secret);
-  const redis = options && connect(options);
+  const tlsSecret = tlsSecretOf(name, desired);
+  const tls =
+    tlsSecret === undefined
+      ? undefined
+      : tlsAccessOf(await own.find(tlsSecret, { signal }), serverNameOf(name, namespace, desired.tls));
+  // Without its certificates nobody can be talked to.
+  const isReachable = options !== undefined && (tlsSecret === undefined || tls !== undefined);
+  const redis = isReachable ? connect({ ...options, ...(tls && { tls }) }) : undefined;
   try {
     const access =
       redis && accessOf(facts, { redis, ports, executor: localExecutor(redisHandlers, redisContext(redis, ports)) });
@@ -173,6 +183,19 @@ async function visit(
     await redis?.close();
   }
 }
+
+/** What is done about them depends on agents that only the operator hears of. */
+const externalMembers: DryRun = {
+  objects: [],
+  refused: [],
+  waitingFor: [
+    {
+      reason: 'ExternalMembers',
+      message: 'what comes next for external members is known to the operator only: see the status of the cluster',
+      subjects: [],
+    },
+  ],
+};
 
 async function stepsOf({ cluster, desired, seen, environment }: Surroundings): Promise<Omit<DryRun, 'objects'>> {
   const status = cluster.status ?? {};

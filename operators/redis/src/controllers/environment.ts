@@ -1,5 +1,6 @@
 /** What a run of an operation is given, and what it tells while it runs. */
 import type { Executor, Ports, Waiting } from '@reeve/runtime';
+import type { BackupStore, SnapshotSource } from '../api/backup.ts';
 import type { RedisCommand } from '../api/commands.ts';
 import type { RedisPort } from '../api/port.ts';
 import type { ClusterView, Endpoint } from '../api/view.ts';
@@ -25,11 +26,19 @@ export type RunEvent =
       readonly message?: string;
     };
 
+/** Where backups are kept, and where they come from. */
+export interface Backups {
+  readonly store: BackupStore;
+  readonly snapshots: SnapshotSource;
+}
+
 export interface Environment {
   readonly redis: RedisPort;
   readonly ports: Ports;
   readonly executor: Executor<RedisCommand>;
   readonly seeds: readonly Endpoint[];
+  /** Without it there is no backup and no restore. */
+  readonly backups?: Backups;
   readonly annotations?: (endpoint: Endpoint) => Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly report?: (event: RunEvent) => void;

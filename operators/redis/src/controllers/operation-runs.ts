@@ -2,16 +2,14 @@
  * The operations that run in this process, one per cluster at most. What must be remembered is in the cluster's status: its goal. Killed at
  * any line, the next process goes on from there; so this forgets everything at its end, and waits for nothing but its own work.
  */
-import { asReeveError, Cancelled, type Clock, type Refusal, type Waiting } from '@reeve/runtime';
+import { asReeveError, Cancelled, type Clock, type Waiting } from '@reeve/runtime';
 import type { Environment, RunEvent } from './environment.ts';
-import { operationOfKind } from './operations.ts';
+import { operationOfKind, procedureOfKind } from './operations.ts';
+import type { RunEnd } from './procedure.ts';
 import type { LoopEnd } from './pursue.ts';
 import { resumeOperation } from './run.ts';
 
-export type RunEnd =
-  | { readonly outcome: 'done' }
-  | { readonly outcome: 'refused'; readonly refused: readonly Refusal[] }
-  | { readonly outcome: 'failed'; readonly code: string; readonly message: string };
+export type { RunEnd } from './procedure.ts';
 
 interface Running {
   readonly id: string;
@@ -115,12 +113,14 @@ export class OperationRuns implements AsyncDisposable {
     environment: Environment,
   ): Promise<RunEnd | undefined> {
     const known = operationOfKind(operation.kind);
-    if (!known) {
+    const procedure = procedureOfKind(operation.kind);
+    if (!known && !procedure) {
       const message = `operation ${operation.kind} is not known here: another version of Reeve began it`;
       return { outcome: 'failed', code: 'OPERATION_UNKNOWN', message };
     }
     try {
-      return endOf(await resumeOperation(known, operation.goal, environment, undefined));
+      if (known) return endOf(await resumeOperation(known, operation.goal, environment, undefined));
+      return await procedure?.run(operation.goal, environment);
     } catch (error) {
       if (environment.signal.aborted) return undefined;
       const { code, message } = asReeveError(error);

@@ -10,6 +10,7 @@ import { reported } from '../plan/topology.ts';
 import type { Environment } from './environment.ts';
 import type { Journal } from './journal.ts';
 import { observeFor, suffices } from './observing.ts';
+import type { Decidable } from './procedure.ts';
 import { type LoopEnd, pursue } from './pursue.ts';
 
 export interface Proposal<Goal> {
@@ -41,7 +42,7 @@ export function goalDigest(kind: string, goal: unknown): string {
 
 /** Observes and decides, changes nothing: the dry run. */
 export async function propose<Request, Goal>(
-  operation: Operation<Request, Goal>,
+  operation: Decidable<Request, Goal>,
   request: Request,
   environment: Environment,
 ): Promise<Proposal<Goal> | { readonly refused: readonly Refusal[]; readonly view: ClusterView }> {

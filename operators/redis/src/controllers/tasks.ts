@@ -46,7 +46,9 @@ export function startedStatus(now: number, operation: string): RedisTaskStatus {
 
 export function endedStatus(before: RedisTaskStatus | undefined, end: RunEnd, now: number): RedisTaskStatus {
   const rest = { ...before, endedAt: timestamp(now) };
-  if (end.outcome === 'done') return { ...rest, phase: 'Succeeded' };
+  if (end.outcome === 'done') {
+    return { ...rest, phase: 'Succeeded', ...(end.message !== undefined && { message: end.message }) };
+  }
   if (end.outcome === 'refused') return { ...rest, ...refusedStatus(end.refused, now) };
   return { ...rest, phase: 'Failed', code: end.code, message: end.message.slice(0, MOST_TEXT) };
 }

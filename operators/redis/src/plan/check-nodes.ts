@@ -166,9 +166,11 @@ export function checkRoles(view: ClusterView): readonly Finding[] {
   return findings;
 }
 
+/** Whom a dead replica followed is known to those who heard it say so. Who came later heard of it only, and never will know. */
 function opinionsOf(node: NodeView): readonly { readonly by: NodeId; readonly line: NodeLine }[] {
   const own = isReported(node) ? [{ by: node.id, line: node.report.value.self }] : [];
-  return [...own, ...node.heard.filter(({ line }) => !isHandshake(line))];
+  const isHearsay = (line: NodeLine) => !isReported(node) && line.role === 'replica' && line.primaryId === undefined;
+  return [...own, ...node.heard.filter(({ line }) => !isHandshake(line) && !isHearsay(line))];
 }
 
 export function checkMembership(view: ClusterView): readonly Finding[] {

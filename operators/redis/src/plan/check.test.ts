@@ -117,6 +117,22 @@ test('roles: different opinions, chains of replicas and lost primaries', () => {
   assert.match(only(lost, 'ROLES_DIFFER').message, /nobody knows/);
 });
 
+test('whom a dead replica followed is not asked of those who only heard of it; of one that lives it is', () => {
+  const newcomer = (report: NodeReport): NodeReport => ({
+    ...report,
+    others: report.others.map((line) => {
+      const { primaryId: _primaryId, ...heard } = line;
+      return line.id === idOf('p0r0') ? heard : line;
+    }),
+  });
+  const rolesOf = (p0r0: Partial<TestNode>) =>
+    checkCluster(viewOf({ primaries: 3, replicas: 1, nodes: { p0r0, p1r0: { report: newcomer } } })).filter(
+      ({ code }) => code === 'ROLES_DIFFER',
+    );
+  assert.deepEqual(rolesOf({ unreachable: 'silent', flags: ['fail'] }), []);
+  assert.equal(rolesOf({}).length, 1);
+});
+
 test('membership: a node that does not know another, and handshakes', () => {
   const missing = checkCluster(viewOf({ primaries: 3, nodes: { p0: { knows: [idOf('p1')] } } }));
   assert.deepEqual(only(missing, 'MEMBERSHIP_DIFFERS').nodes, [idOf('p0'), idOf('p2')]);

@@ -56,6 +56,20 @@ test('what the operator needs wins over the configuration; names that would be s
   assert.equal(problem?.code, 'CONFIG_INVALID');
 });
 
+test('with TLS servers speak nothing else, also among each other; the authority’s key is in no pod', () => {
+  const text = JSON.stringify(set({ tls: { mode: 'selfSigned' } }).spec?.template);
+  assert.match(text, /"--port","0","--tls-port","6379"/);
+  assert.match(text, /"--tls-cluster","yes","--tls-replication","yes"/);
+  assert.match(text, /"secretName":"c-tls"/);
+  assert.doesNotMatch(text, /c-ca/);
+  assert.match(
+    JSON.stringify(set({ tls: { mode: 'secret', secretName: 'own' } }).spec?.template),
+    /"secretName":"own"/,
+  );
+  assert.doesNotMatch(JSON.stringify(set({ tls: { mode: 'off' } }).spec?.template), /tls/);
+  assert.match(serverConfig(desiredOf({ primaries: 3, tls: { mode: 'selfSigned' } })), /^tls-auth-clients optional$/m);
+});
+
 test('the nodes have names before they are ready; clients have a service of their own', () => {
   const [nodes, clients] = servicesOf('c');
   assert.equal(nodes?.metadata.name, 'c-nodes');

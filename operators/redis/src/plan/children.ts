@@ -18,6 +18,17 @@ const TOPOLOGY: Readonly<Record<string, string>> = {
   host: 'kubernetes.io/hostname',
 };
 
+/** By TLS only, among each other too. Paths are arguments, not in the configuration file: without containers they are others. */
+const TLS_ARGUMENTS: readonly string[] = [
+  ...['--port', '0'],
+  ...['--tls-port', String(CLIENT_PORT)],
+  ...['--tls-cert-file', `${ROOT}/tls/tls.crt`],
+  ...['--tls-key-file', `${ROOT}/tls/tls.key`],
+  ...['--tls-ca-cert-file', `${ROOT}/tls/ca.crt`],
+  ...['--tls-cluster', 'yes'],
+  ...['--tls-replication', 'yes'],
+];
+
 type Named<T> = T & { readonly metadata: { readonly name: string } };
 
 export interface ChildNames {
@@ -26,6 +37,10 @@ export interface ChildNames {
   readonly clients: string;
   readonly config: string;
   readonly secret: string;
+  /** Certificate and key of the servers. */
+  readonly tls: string;
+  /** Certificate and key of the authority that signs them: in no pod. */
+  readonly authority: string;
 }
 
 export function namesOf(cluster: string): ChildNames {
@@ -35,7 +50,15 @@ export function namesOf(cluster: string): ChildNames {
     clients: cluster,
     config: `${cluster}-config`,
     secret: `${cluster}-auth`,
+    tls: `${cluster}-tls`,
+    authority: `${cluster}-ca`,
   };
+}
+
+/** The Secret that servers mount; undefined: they speak without TLS. */
+export function tlsSecretOf(cluster: string, { tls }: Pick<Desired, 'tls'>): string | undefined {
+  if (!tls || tls.mode === 'off') return undefined;
+  return tls.mode === 'secret' ? tls.secretName : namesOf(cluster).tls;
 }
 
 export function labelsOf(cluster: string): Readonly<Record<string, string>> {
@@ -52,11 +75,13 @@ export function topologyKey(key: string): string {
 }
 
 /** The configuration file: what the operator needs cannot be set otherwise, everything else can. */
-export function serverConfig({ config }: Pick<Desired, 'config'>): string {
+export function serverConfig({ config, tls }: Pick<Desired, 'config'> & Partial<Pick<Desired, 'tls'>>): string {
   const lines = {
     'cluster-node-timeout': '5000',
     appendonly: 'yes',
     'protected-mode': 'no',
+    // Clients have passwords; one that shows a certificate must show a good one. Servers always must.
+    ...(tls && tls.mode !== 'off' && { 'tls-auth-clients': 'optional' }),
     ...config,
     'cluster-enabled': 'yes',
     'cluster-config-file': 'nodes.conf',
@@ -152,6 +177,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
   const agent = desired.hasAgents
     ? agentParts(cluster, { port: CLIENT_PORT, auth: `${ROOT}/auth`, user: ADMINISTRATOR })
     : undefined;
+  const tlsSecret = tlsSecretOf(cluster, desired);
   return {
     terminationGracePeriodSeconds: 30,
     automountServiceAccountToken: false,
@@ -177,8 +203,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
           `${ROOT}/auth/users.acl`,
           '--dir',
           `${ROOT}/data`,
-          '--port',
-          String(CLIENT_PORT),
+          ...(tlsSecret === undefined ? ['--port', String(CLIENT_PORT)] : TLS_ARGUMENTS),
           '--cluster-announce-ip',
           '$(POD_IP)',
         ],
@@ -194,6 +219,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
           { name: 'data', mountPath: `${ROOT}/data` },
           { name: 'config', mountPath: `${ROOT}/config`, readOnly: true },
           { name: 'auth', mountPath: `${ROOT}/auth`, readOnly: true },
+          ...(tlsSecret === undefined ? [] : [{ name: 'tls', mountPath: `${ROOT}/tls`, readOnly: true }]),
         ],
       },
       ...(agent ? [agent.container] : []),
@@ -201,6 +227,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     volumes: [
       { name: 'config', configMap: { name: names.config } },
       { name: 'auth', secret: { secretName: names.secret, defaultMode: 0o400 } },
+      ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o400 } }]),
       ...(desired.storage ? [] : [{ name: 'data', emptyDir: {} }]),
       ...(agent ? [agent.volume] : []),
     ],

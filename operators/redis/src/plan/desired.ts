@@ -15,6 +15,9 @@ export interface Desired {
   readonly config: Readonly<Record<string, string>>;
   readonly resources: Readonly<Record<string, unknown>> | undefined;
   readonly storage: RedisClusterSpec['storage'];
+  readonly tls: RedisClusterSpec['tls'];
+  /** Beside those of every cluster. */
+  readonly users: readonly { readonly name: string; readonly rules: string }[];
   readonly spreadBy: readonly string[];
   readonly placement: RedisClusterSpec['placement'];
   readonly rebalance: { readonly mode: 'automatic' | 'off'; readonly threshold: number };
@@ -39,6 +42,8 @@ export function desiredOf(spec: RedisClusterSpec): Desired {
     config: spec.config ?? {},
     resources: spec.resources,
     storage: spec.storage,
+    tls: spec.tls,
+    users: (spec.auth?.users ?? []).map(({ name, rules }) => ({ name, rules })),
     spreadBy: spec.placement?.spreadBy ?? ['zone', 'host'],
     placement: spec.placement,
     rebalance: {

@@ -14,6 +14,8 @@ export interface PodFacts {
   readonly isDeleting: boolean;
   /** Made from what is asked for now. */
   readonly isCurrent: boolean;
+  /** Of its server. */
+  readonly image?: string;
   /** Of its worker node: zone, host. */
   readonly annotations: Readonly<Record<string, string>>;
 }

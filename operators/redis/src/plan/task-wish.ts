@@ -67,6 +67,13 @@ export function taskWish(
       kind = 'delete-node';
       request = { id: idOf(spec.deleteNode?.node ?? ''), drain: true, reset: true, spreadBy: desired.spreadBy, ...how };
     }
+  } else if (spec.backup) {
+    kind = 'backup';
+    const name = `${metadata.namespace ?? ''}/${spec.cluster}/${spec.backup.name ?? metadata.name}`;
+    request = { name, by: metadata.uid ?? '', users: desired.users };
+  } else if (spec.restore) {
+    kind = 'restore';
+    request = { name: `${metadata.namespace ?? ''}/${spec.restore.cluster}/${spec.restore.name}` };
   } else return undefined;
   if (unknown.length > 0) return { refused: unknown };
   return {

@@ -28,6 +28,8 @@ import { type DryRun, planCluster } from '../../src/controllers/dry-run.ts';
 import { redisOperator } from '../../src/controllers/operator.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { modelPort } from '../model-port.ts';
+import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
+import { plainCertificates } from './certificates.ts';
 
 export const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
@@ -63,6 +65,7 @@ export class OperatorWorld {
   readonly held = new Set<string>();
   /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
   stale: RedisCluster | undefined;
+  readonly backups = new MemoryBackups();
   readonly #api: ApiWorld;
   /** By pod name: what its volume holds. */
   readonly #volumes = new Map<string, ModelServer>();
@@ -137,6 +140,11 @@ export class OperatorWorld {
         ...base,
         files,
         newPassword: () => `password-${this.#ids}-${++passwords}`,
+        certificates: plainCertificates(ids),
+        backups: {
+          store: mortalStore(this.backups, () => this.#survives(life)),
+          snapshotsOf: () => modelSnapshots(this.model),
+        },
         connect: ({ password = '' }) =>
           modelPort(this.model, async (call) => {
             this.asked.add(call.label);
@@ -353,7 +361,7 @@ export class OperatorWorld {
       const labels = { ...set.spec?.selector.matchLabels, 'controller-revision-hash': revision };
       const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
       const spec = {
-        containers: [{ name: 'server', image: 'valkey' }],
+        containers: [{ name: 'server', image: imageOf(set) }],
         nodeName: `node-${ZONES[ordinal % ZONES.length]}`,
       };
       await api.create({ metadata: { name: `${name}-${ordinal}`, labels, ownerReferences: [owner] }, spec } as never);
@@ -392,6 +400,11 @@ export class OperatorWorld {
       .resource(pods, NAMESPACE)
       .patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
   }
+}
+
+function imageOf({ spec }: StatefulSet): string {
+  const { spec: pod } = (spec?.template ?? {}) as { spec?: { containers?: readonly { image?: string }[] } };
+  return pod?.containers?.[0]?.image ?? 'valkey';
 }
 
 function refused(): never {

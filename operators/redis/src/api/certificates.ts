@@ -1,0 +1,38 @@
+/** The port to certificates: made, read, and seen at a server. PEM texts throughout. */
+import type { Endpoint } from './view.ts';
+
+/** In milliseconds since the epoch. */
+export interface Life {
+  readonly from: number;
+  readonly until: number;
+}
+
+export interface KeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface CertificateFacts extends Life {
+  /** Of SHA-256. */
+  readonly fingerprint: string;
+  /** For which it stands. */
+  readonly names: readonly string[];
+}
+
+/** How a TLS server is called on: whom to trust, who we are, and the name that its certificate must carry. */
+export interface TlsAccess {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+  readonly servername: string;
+}
+
+export interface Certificates {
+  authority(life: Life): Promise<KeyPair>;
+  /** For a server that is also a client of others of its kind. */
+  peer(authority: KeyPair, names: readonly string[], life: Life): Promise<KeyPair>;
+  /** Of the first certificate in a text; undefined: there is none that can be read. */
+  read(text: string): CertificateFacts | undefined;
+  /** The fingerprint of what a server shows now; undefined: it shows nothing. */
+  presentedAt(endpoint: Endpoint, access: TlsAccess): Promise<string | undefined>;
+}

@@ -1,0 +1,144 @@
+/**
+ * Puts a backup into a new cluster, through its own commands: so it may have another number of primaries, and other slots, than the one
+ * that was backed up. All files are proved whole before the first key is brought. Run again it brings what is not there yet.
+ */
+import { createHash } from 'node:crypto';
+import { asReeveError, ReeveError } from '@reeve/runtime';
+import type { BackupManifest, BackupShard, BackupStore } from '../../api/backup.ts';
+import { slotOfKey } from '../../api/crc16.ts';
+import { hasSlot, parseSlots } from '../../api/slots.ts';
+import { walkSnapshot } from '../../client/rdb/walk.ts';
+import { observeCluster } from '../../observe/observe.ts';
+import { decideRestore, manifestProblem, type RestoreRequest, shardSources } from '../../plan/backup.ts';
+import type { Environment } from '../environment.ts';
+import { type Procedure, refusedEnd, type RunEnd } from '../procedure.ts';
+import { report } from './backup.ts';
+import { type Loaded, Loader } from './loader.ts';
+
+/** How long replicas may take to have what was brought. */
+const REPLICATE_MS = 60_000;
+const WAIT_MS = 2_000;
+const REPORT_EVERY = 1_000;
+
+export const restoreProcedure: Procedure<RestoreRequest, RestoreRequest> = {
+  kind: 'restore',
+  needs: () => ({}),
+  decide: decideRestore,
+  run: runRestore,
+};
+
+async function runRestore(goal: RestoreRequest, environment: Environment): Promise<RunEnd> {
+  const { backups } = environment;
+  if (!backups) return refusedEnd('BACKUPS_UNAVAILABLE', 'this operator was started without a place for backups');
+  const { store } = backups;
+  const manifest = await store.manifest(goal.name);
+  if (!manifest) return refusedEnd('BACKUP_UNKNOWN', `there is no backup ${goal.name}`, [goal.name]);
+  const problem = manifestProblem(manifest) ?? (await fileProblem(store, manifest, environment.signal));
+  if (problem !== undefined) return refusedEnd('BACKUP_DAMAGED', `backup ${goal.name}: ${problem}`, [goal.name]);
+  const progress = new Progress(environment, manifest);
+  for (const shard of manifest.shards) await loadShard(store, manifest, shard, environment, progress);
+  await replicated(environment);
+  return { outcome: 'done', message: progress.summary() };
+}
+
+async function fileProblem(
+  store: BackupStore,
+  { name, shards }: BackupManifest,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const { file, bytes, sha256 } of shards) {
+    const hash = createHash('sha256');
+    let length = 0;
+    try {
+      for await (const chunk of store.read(name, file)) {
+        signal.throwIfAborted();
+        hash.update(chunk);
+        length += chunk.length;
+      }
+    } catch (error) {
+      signal.throwIfAborted();
+      return `${file} cannot be read: ${asReeveError(error).message}`;
+    }
+    if (length !== bytes) return `${file} has ${length} bytes, not ${bytes}`;
+    if (hash.digest('hex') !== sha256) return `${file} is not what was written: its checksum is another`;
+  }
+  return undefined;
+}
+
+async function loadShard(
+  store: BackupStore,
+  { name }: BackupManifest,
+  shard: BackupShard,
+  environment: Environment,
+  progress: Progress,
+): Promise<void> {
+  const slots = parseSlots(shard.slots) ?? [];
+  const loader = new Loader(environment, shard.rdbVersion);
+  progress.add(loader.counts);
+  for await (const item of walkSnapshot(store.read(name, shard.file))) {
+    if (item.item === 'library') await loadLibrary(item.code, environment);
+    // A stray key of another shard's slots is an old copy: its owner's file has the one that counts.
+    if (item.item !== 'key' || !hasSlot(slots, slotOfKey(item.key))) continue;
+    await loader.add(item);
+    progress.tell();
+  }
+  await loader.flush();
+}
+
+/** Libraries belong to every primary. Several files bring the same ones. */
+async function loadLibrary(code: Buffer, environment: Environment): Promise<void> {
+  const view = await observeCluster(environment.redis, environment.ports, environment.seeds, {});
+  for (const { primary } of shardSources(view)) {
+    await environment.redis.call(primary.endpoint, ['FUNCTION', 'LOAD', 'REPLACE', code], { lane: 'bulk' });
+  }
+}
+
+/** Not done before every replica that is in sync has it all: a failover now would lose what was restored. */
+async function replicated(environment: Environment): Promise<void> {
+  const { redis, ports, seeds, signal } = environment;
+  const end = ports.clock.now() + REPLICATE_MS;
+  for (const { primary, replicas } of shardSources(await observeCluster(redis, ports, seeds, {}))) {
+    const wanted = replicas.length;
+    const words = ['WAIT', String(wanted), String(WAIT_MS)];
+    // The same lane as the keys went: it waits for what was written on this connection.
+    const ask = async () => Number(await redis.call(primary.endpoint, words, { lane: 'bulk', timeoutMs: 3 * WAIT_MS }));
+    while ((await ask()) < wanted) {
+      signal.throwIfAborted();
+      if (ports.clock.now() < end) continue;
+      throw new ReeveError('RESTORE_FAILED', `the replicas of ${primary.id} do not have all keys yet`, {
+        subjects: [primary.id],
+      });
+    }
+  }
+}
+
+class Progress {
+  readonly #environment: Environment;
+  readonly #total: number;
+  readonly #counts: Loaded[] = [];
+  #steps = 0;
+
+  constructor(environment: Environment, { shards }: BackupManifest) {
+    this.#environment = environment;
+    this.#total = shards.reduce((sum, { keys }) => sum + keys, 0);
+  }
+
+  add(counts: Loaded): void {
+    this.#counts.push(counts);
+  }
+
+  #sum(part: keyof Loaded): number {
+    return this.#counts.reduce((sum, counts) => sum + counts[part], 0);
+  }
+
+  tell(): void {
+    if (this.#steps++ % REPORT_EVERY !== 0) return;
+    const done = this.#sum('restored') + this.#sum('present') + this.#sum('expired');
+    report(this.#environment, done, this.#total, 'keys');
+  }
+
+  summary(): string {
+    const [restored, present, expired] = [this.#sum('restored'), this.#sum('present'), this.#sum('expired')];
+    return `${restored} keys restored, ${present} were there already, ${expired} had ended meanwhile`;
+  }
+}

@@ -1,0 +1,41 @@
+/** Certificates that anybody can read: what they say, in place of what proves it. Servers show what their Secret has. */
+import type { CertificateFacts, Certificates, KeyPair, Life } from '../../src/api/certificates.ts';
+
+interface Said extends Life {
+  readonly id: string;
+  readonly names: readonly string[];
+  /** The id of who signed it. */
+  readonly by?: string;
+}
+
+const BEGIN = '-----BEGIN CERTIFICATE-----\n';
+const END = '\n-----END CERTIFICATE-----\n';
+
+export function saidBy(text: string): Said | undefined {
+  const from = text.indexOf(BEGIN);
+  const to = text.indexOf(END);
+  if (from < 0 || to < 0) return undefined;
+  return JSON.parse(Buffer.from(text.slice(from + BEGIN.length, to), 'base64').toString()) as Said;
+}
+
+function read(text: string): CertificateFacts | undefined {
+  const said = saidBy(text);
+  return said && { from: said.from, until: said.until, names: said.names, fingerprint: said.id };
+}
+
+export function plainCertificates(ids: { next(prefix: string): string }): Certificates {
+  const pair = (said: Omit<Said, 'id'>): KeyPair => {
+    const id = ids.next('certificate');
+    const text = Buffer.from(JSON.stringify({ ...said, id })).toString('base64');
+    return { certificate: `${BEGIN}${text}${END}`, key: `key of ${id}` };
+  };
+  return {
+    authority: async ({ from, until }) => pair({ from, until, names: [] }),
+    async peer(authority, names, { from, until }) {
+      const by = saidBy(authority.certificate)?.id ?? '';
+      return pair({ from, until, names, by });
+    },
+    read,
+    presentedAt: async (_endpoint, { cert }) => read(cert)?.fingerprint,
+  };
+}
