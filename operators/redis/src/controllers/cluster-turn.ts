@@ -35,7 +35,7 @@ import type { ConnectOptions } from '../client/client.ts';
 import { observeCluster } from '../observe/observe.ts';
 import { checkCluster, isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
-import { conditionType, findingConditions, phaseOf, topologyOf } from '../plan/cluster-status.ts';
+import { conditionType, findingConditions, phaseOf, shownTopology, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
 import { endpointOf, ordinalOf, podMembers, type PodFacts, type PodMember } from '../plan/pods.ts';
@@ -376,7 +376,7 @@ export class ClusterTurn {
       ...(generation !== undefined && { observedGeneration: generation }),
       phase: phaseOf({ isPaused, configured, findings, isWhole, ...(operation !== undefined && { operation }) }),
       configured,
-      ...topology,
+      ...shownTopology(topology, operation),
       conditions: setConditions(this.#before.conditions as RedisClusterStatus['conditions'], conditions, work.now()),
       waitingFor: this.#waiting
         .slice(0, 16)

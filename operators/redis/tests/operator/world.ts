@@ -4,7 +4,6 @@
  * volume it is the same node again, without one a new one.
  */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import { type KubeObject, type Transport, resource } from '@reeve/kube';
 import { crdOf, digest } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -26,9 +25,35 @@ import {
 import { redisTaskKind } from '../../src/api/task.ts';
 import { RedisClusterController } from '../../src/controllers/cluster-controller.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
-import { modelPort } from '../model-port.ts';
+import { modelPort, type ScheduledCall } from '../model-port.ts';
 
 const NAMESPACE = 'ns';
+/** Calls that change nothing at a server, as `ScheduledCall` labels them. */
+const LOOKS: ReadonlySet<string> = new Set([
+  'INFO',
+  'PING',
+  'DBSIZE',
+  'SCAN',
+  'EXISTS',
+  'TYPE',
+  'STRLEN',
+  'DUMP',
+  'WAIT',
+  'COMMAND INFO',
+  'CONFIG GET',
+  'FUNCTION LIST',
+  'FUNCTION DUMP',
+  'MEMORY USAGE',
+  'CLUSTER NODES',
+  'CLUSTER INFO',
+  'CLUSTER SHARDS',
+  'CLUSTER MYID',
+  'CLUSTER LINKS',
+  'CLUSTER SLOT-STATS',
+  'CLUSTER COUNTKEYSINSLOT',
+  'CLUSTER GETKEYSINSLOT',
+  'CLUSTER GETSLOTMIGRATIONS',
+]);
 const ZONES = ['a', 'b', 'c'];
 const events = resource<KubeObject>({
   group: 'events.k8s.io',
@@ -49,6 +74,10 @@ export class OperatorWorld {
   readonly model: RedisClusterModel;
   /** The operator dies with its next effect but so many: a write to the API, or a call to a server. It is then started anew. */
   diesAfter = Number.POSITIVE_INFINITY;
+  /** Only what changes something is an effect: whoever dies between two looks has left what he left before them. */
+  looksCount = true;
+  /** Before it happens, or when it has happened and nobody heard of it. Default: by turns. */
+  deathComes: 'before' | 'after' | 'by turns' = 'by turns';
   /** Effects of all operators. */
   effects = 0;
   deaths = 0;
@@ -79,7 +108,8 @@ export class OperatorWorld {
     });
   }
 
-  static async start(t: TestContext): Promise<OperatorWorld> {
+  /** @param t tells when it is to end: a test, or whoever plays one life after the other. */
+  static async start(t: { after(ending: () => Promise<void>): void }): Promise<OperatorWorld> {
     const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
     const errors: unknown[] = [];
     const api = await ApiWorld.open({
@@ -124,7 +154,7 @@ export class OperatorWorld {
           ...base,
           files,
           newPassword: () => `password-${this.#ids}-${++passwords}`,
-          connect: () => modelPort(this.model, async (call) => (this.#survives(life) ? call.apply() : never<never>())),
+          connect: () => modelPort(this.model, (call) => this.#mortalCall(life, call)),
         },
         { metrics: manager.measures.registry },
       ),
@@ -136,9 +166,9 @@ export class OperatorWorld {
     this.#managed.catch(() => undefined);
   }
 
-  /** Before it happens, or the moment after: nobody hears of it. */
-  #survives(life: { isDead: boolean }): boolean {
+  #survives(life: { isDead: boolean }, isLook: boolean): boolean {
     if (life.isDead) return false;
+    if (isLook && !this.looksCount) return true;
     this.effects++;
     if (this.diesAfter-- > 0) return true;
     life.isDead = true;
@@ -147,14 +177,30 @@ export class OperatorWorld {
     return false;
   }
 
+  get #happensAtDeath(): boolean {
+    return this.deathComes === 'by turns' ? this.deaths % 2 === 0 : this.deathComes === 'after';
+  }
+
+  async #mortalCall<T>(life: { isDead: boolean }, call: ScheduledCall<T>): Promise<T> {
+    if (life.isDead) return never();
+    if (this.#survives(life, LOOKS.has(call.label))) return call.apply();
+    if (this.#happensAtDeath) {
+      try {
+        call.apply();
+      } catch {
+        // Nobody hears of that either.
+      }
+    }
+    return never();
+  }
+
   #mortal(life: { isDead: boolean }): Transport {
     const { transport } = this.#api;
     return async (request) => {
       if (life.isDead) return never();
       const isWrite = request.method !== 'GET';
-      if (isWrite && !this.#survives(life)) {
-        // Half of them die when it is done, and before they hear of it.
-        if (this.deaths % 2 === 0) await transport(request);
+      if (isWrite && !this.#survives(life, false)) {
+        if (this.#happensAtDeath) await transport(request);
         return never();
       }
       const answer = await transport(request);
