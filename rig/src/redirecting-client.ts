@@ -38,6 +38,24 @@ export class RedirectingClient {
   }
 
   async command(key: string, args: readonly (string | Buffer)[]): Promise<Reply> {
+    return (await this.#send(key, args, []))[0];
+  }
+
+  /** `following` goes behind it on the same connection, where `WAIT` speaks of what was written there. Both replies. */
+  async commandThen(
+    key: string,
+    args: readonly (string | Buffer)[],
+    following: readonly string[],
+  ): Promise<readonly [Reply, Reply]> {
+    const [reply, second = null] = await this.#send(key, args, [following]);
+    return [reply, second];
+  }
+
+  async #send(
+    key: string,
+    args: readonly (string | Buffer)[],
+    following: readonly (readonly string[])[],
+  ): Promise<readonly [Reply, ...Reply[]]> {
     const slot = keySlot(key);
     const end = performance.now() + this.#patienceMs;
     let asking: string | undefined;
@@ -47,8 +65,9 @@ export class RedirectingClient {
         const connection = await this.#connection(target);
         // Both in one write, in order: the permission holds for the next command on this connection only.
         const permission = asking === undefined ? undefined : connection.call('ASKING');
-        const [reply] = await Promise.all([connection.call(...args), permission]);
-        return reply;
+        const replies = [connection.call(...args), ...following.map((words) => connection.call(...words))] as const;
+        const [answers] = await Promise.all([Promise.all(replies), permission]);
+        return answers;
       } catch (error) {
         if (this.#closed || performance.now() >= end) throw error;
         asking = await this.#after(error, slot, target);

@@ -24,6 +24,8 @@ export interface Regression {
 export interface TrafficResult {
   /** Last acknowledged value of each key. A key whose last write got no answer is left out: both values are right then. */
   readonly acknowledged: Map<string, string>;
+  /** With `waitMs`: the last value of each key that was known to be at a replica, too, when it was acknowledged. */
+  readonly replicated: ReadonlyMap<string, string>;
   readonly writes: number;
   readonly reads: number;
   /** What was left after redirects and retries were handled as documented. */
@@ -47,6 +49,8 @@ export interface TrafficOptions {
   readonly readers?: number;
   /** Pause after each operation of each writer and reader, so that the machine is not full. Default 1 ms. */
   readonly pauseMs?: number;
+  /** Each write is followed by `WAIT 1` for so long: a replica that has it cannot lose it by taking over. Default: no. */
+  readonly waitMs?: number;
   /** How long one operation is tried before it counts as an error. Default 15 s. */
   readonly patienceMs?: number;
 }
@@ -77,6 +81,7 @@ class Run implements Traffic {
   readonly errors: string[] = [];
   readonly #regressions: Regression[] = [];
   readonly #acknowledgedAt = new Map<string, number>();
+  readonly #replicated = new Map<string, string>();
   readonly #unsure = new Set<string>();
   readonly #options: TrafficOptions;
   readonly #loops: Promise<void>[] = [];
@@ -112,7 +117,7 @@ class Run implements Traffic {
       const began = performance.now();
       this.#unsure.add(key);
       try {
-        await this.client.command(key, ['SET', key, value]);
+        if (await this.#set(key, value)) this.#replicated.set(key, value);
         this.acknowledged.set(key, value);
         this.#acknowledgedAt.set(key, performance.now());
         this.#unsure.delete(key);
@@ -125,6 +130,18 @@ class Run implements Traffic {
       this.#allWriteTimes.push(took);
       await delay(pauseMs);
     }
+  }
+
+  /** Whether a replica is known to have it. */
+  async #set(key: string, value: string): Promise<boolean> {
+    const { waitMs } = this.#options;
+    const set = ['SET', key, value];
+    if (waitMs === undefined) {
+      await this.client.command(key, set);
+      return false;
+    }
+    const [, replicas] = await this.client.commandThen(key, set, ['WAIT', '1', String(waitMs)]);
+    return Number(replicas) >= 1;
   }
 
   async #read(index: number, of: number): Promise<void> {
@@ -169,6 +186,7 @@ class Run implements Traffic {
     const acknowledged = new Map([...this.acknowledged].filter(([key]) => !this.#unsure.has(key)));
     return {
       acknowledged,
+      replicated: this.#replicated,
       writes: this.writes,
       reads: this.#reads,
       errors: this.errors,

@@ -245,7 +245,8 @@ const status = object({
   replicas: optional(integer()),
   slots: optional(integer({ description: 'Served, of 16384.' })),
   server: optional(text({ maxLength: 63, description: 'What runs, as the nodes say: valkey 9.1.2.' })),
-  members: optional(list(object(memberFields), { maxItems: MOST_MEMBERS, key: 'pod' })),
+  // Written as a whole by one writer: as a list by keys, who owns which field of which member would be half of a large object.
+  members: optional(list(object(memberFields), { maxItems: MOST_MEMBERS })),
   conditions: optional(list(condition, { maxItems: 64, key: 'type' })),
   waitingFor: optional(list(waiting, { maxItems: 16 })),
   progress: optional(text({ maxLength: 512 })),

@@ -2,7 +2,7 @@
 import { type DeepReadonly, type NewCondition, type Refusal, setConditions, type Waiting } from '@reeve/runtime';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
-import { conditionType, findingConditions, phaseOf, type Topology } from '../plan/cluster-status.ts';
+import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import type { Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
@@ -57,7 +57,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
       ...(current && { operation: current.kind }),
     }),
     configured,
-    ...facts.topology,
+    ...shownTopology(facts.topology, current?.kind),
     conditions: setConditions(conditionsOf(before), conditions, facts.now),
     waitingFor: facts.waitingFor
       .slice(0, 16)

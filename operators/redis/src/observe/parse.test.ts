@@ -54,6 +54,37 @@ describe('CLUSTER NODES', () => {
     );
   });
 
+  test('a line is known again whatever its times are, and only if all the rest is the same', () => {
+    const reader = new NodeTableReader();
+    const line = (
+      changes: Partial<Record<'at' | 'flags' | 'of' | 'times' | 'epoch' | 'link' | 'slots', string>> = {},
+    ) => {
+      const all = { at: '10.0.0.1:1@2', flags: 'master', of: '-', times: '0 17', epoch: '3', link: 'connected' };
+      const { at, flags, of, times, epoch, link, slots = ' 0-5' } = { ...all, slots: undefined, ...changes };
+      return `${A} ${at} ${flags} ${of} ${times} ${epoch} ${link}${slots}`;
+    };
+    const [first] = reader.read(line());
+    for (const same of [line({ times: '1794781666736 1794781666738' }), `${line()}\r`, `${line()}\n`]) {
+      assert.equal(reader.read(same)[0], first);
+    }
+    const others = [
+      line({ at: '10.0.0.1:1@23' }),
+      line({ flags: 'master,fail?' }),
+      line({ flags: 'slave', of: B }),
+      line({ epoch: '33' }),
+      line({ link: 'disconnected' }),
+      line({ slots: ' 0-55' }),
+      line({ slots: '' }),
+    ];
+    for (const other of others) {
+      const [read] = reader.read(other);
+      assert.notEqual(read, first);
+      assert.deepEqual(read, parseClusterNodes(other)[0], 'as if it were the first');
+      assert.equal(reader.read(other)[0], read);
+    }
+    assert.equal(reader.read(line())[0], first);
+  });
+
   test('addresses of IPv6 have colons of their own', () => {
     const line = parseClusterNodes(VALKEY_NODES).at(-1);
     assert.deepEqual([line?.host, line?.port, line?.busPort], ['::1', 13055, 23055]);

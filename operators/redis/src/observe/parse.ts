@@ -18,30 +18,64 @@ export function numberOf(fields: Readonly<Record<string, string>>, name: string)
   return Number.isFinite(value) ? value : 0;
 }
 
+/** A line that was parsed, and by what it is known again: all of it but the times in its middle. */
+interface SharedLine {
+  /** Behind the id, up to the times, with the space before them. */
+  readonly head: string;
+  /** Behind the times, to the end. */
+  readonly tail: string;
+  readonly line: NodeLine;
+}
+
+const ID_LENGTH = 40;
+/** Of one node: its own line about itself, the others', and some that differ. More are parsed each time. */
+const MOST_FORMS = 8;
+
 /**
  * Reads CLUSTER NODES of many nodes. The tables of the nodes of one cluster say mostly the same, so equal lines are
- * parsed once and shared: at 1,000 nodes there are a million lines and some two thousand different ones.
+ * parsed once and shared: at 1,000 nodes there are a million lines and some two thousand different ones. A line that is
+ * known is not even copied out of its table.
  */
 export class NodeTableReader {
   readonly #lines = new Map<string, NodeLine>();
+  readonly #forms = new Map<string, SharedLine[]>();
 
   read(text: string): NodeLine[] {
     const lines: NodeLine[] = [];
-    for (const line of text.split('\n')) {
-      if (line === '') continue;
-      const parsed = this.#line(line);
+    for (let from = 0, to = 0; from < text.length; from = to + 1) {
+      to = text.indexOf('\n', from);
+      if (to < 0) to = text.length;
+      const parsed = this.#known(text, from, to) ?? this.#line(text.slice(from, to));
       if (parsed) lines.push(parsed);
     }
     return lines;
   }
 
+  #known(text: string, from: number, to: number): NodeLine | undefined {
+    const forms = this.#forms.get(text.slice(from, from + ID_LENGTH));
+    if (!forms) return undefined;
+    for (const { head, tail, line } of forms) {
+      if (!text.startsWith(head, from + ID_LENGTH)) continue;
+      const ping = text.indexOf(' ', from + ID_LENGTH + head.length);
+      const pong = text.indexOf(' ', ping + 1);
+      if (ping > 0 && pong > 0 && pong + tail.length === to && text.startsWith(tail, pong)) return line;
+    }
+    return undefined;
+  }
+
   #line(line: string): NodeLine | undefined {
-    const key = withoutTimes(line);
-    if (key === undefined) return undefined;
+    const times = timesOf(line);
+    if (!times) return undefined;
+    const tail = line.slice(times.to).trimEnd();
+    const key = line.slice(0, times.from) + tail;
     const shared = this.#lines.get(key);
     if (shared) return shared;
     const parsed = parseLine(key);
-    if (parsed) this.#lines.set(key, parsed);
+    if (!parsed) return undefined;
+    this.#lines.set(key, parsed);
+    const forms = this.#forms.get(parsed.id) ?? [];
+    if (forms.length < MOST_FORMS) forms.push({ head: line.slice(ID_LENGTH, times.from + 1), tail, line: parsed });
+    this.#forms.set(parsed.id, forms);
     return parsed;
   }
 }
@@ -60,16 +94,16 @@ export function unansweredBy(text: string): ReadonlySet<NodeId> {
   return ids;
 }
 
-/** The line without its fifth and sixth word, when ping was sent and pong received: they differ in each table. */
-function withoutTimes(line: string): string | undefined {
+/** Where its fifth and sixth word are, when ping was sent and pong received: they differ in each table. */
+function timesOf(line: string): { readonly from: number; readonly to: number } | undefined {
   let at = -1;
-  let cutFrom = 0;
+  let from = 0;
   for (let word = 0; word < 6; word++) {
     at = line.indexOf(' ', at + 1);
     if (at < 0) return undefined;
-    if (word === 3) cutFrom = at;
+    if (word === 3) from = at;
   }
-  return (line.slice(0, cutFrom) + line.slice(at)).trimEnd();
+  return { from, to: at };
 }
 
 interface Address {

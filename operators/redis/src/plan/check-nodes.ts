@@ -130,10 +130,8 @@ export function checkState(view: ClusterView): readonly Finding[] {
 export function checkRoles(view: ClusterView): readonly Finding[] {
   const findings: Finding[] = [];
   for (const node of members(view)) {
-    const opinions = Map.groupBy(opinionsOf(node), ({ line }) =>
-      line.role === 'primary' ? '' : (line.primaryId ?? '-'),
-    );
-    if (opinions.size > 1) {
+    const opinions = isDisputed(node) ? Map.groupBy(opinionsOf(node), ({ line }) => placeIn(line)) : undefined;
+    if (opinions && opinions.size > 1) {
       const said = [...opinions].map(([primaryId, held]) => {
         const by = held.map((opinion) => opinion.by);
         const role =
@@ -166,6 +164,17 @@ export function checkRoles(view: ClusterView): readonly Finding[] {
   return findings;
 }
 
+/** Whom a line makes it a replica of; nothing for a primary. */
+function placeIn({ role, primaryId }: NodeLine): string {
+  return role === 'primary' ? '' : (primaryId ?? '-');
+}
+
+/** Quickly: of a million lines nearly all say the same. */
+function isDisputed({ report, heard }: NodeView): boolean {
+  const first = report.known ? report.value.self : heard[0]?.line;
+  return first !== undefined && heard.some(({ line }) => line !== first && placeIn(line) !== placeIn(first));
+}
+
 /** Whom a dead replica followed is known to those who heard it say so. Who came later heard of it only, and never will know. */
 function opinionsOf(node: NodeView): readonly { readonly by: NodeId; readonly line: NodeLine }[] {
   const own = isReported(node) ? [{ by: node.id, line: node.report.value.self }] : [];
@@ -173,13 +182,19 @@ function opinionsOf(node: NodeView): readonly { readonly by: NodeId; readonly li
   return [...own, ...node.heard.filter(({ line }) => !isHandshake(line) && !isHearsay(line))];
 }
 
+/** Whom a table lacks. No id is in a table twice: with as many as there are, all of them members, nobody is missing. */
+function missingIn(others: readonly NodeLine[], all: ReadonlySet<NodeId>, self: NodeId): readonly NodeId[] {
+  if (others.length === all.size - 1 && others.every((line) => all.has(line.id) && !isHandshake(line))) return [];
+  const table = new Set(others.filter((line) => !isHandshake(line)).map((line) => line.id));
+  return [...all].filter((id) => id !== self && !table.has(id));
+}
+
 export function checkMembership(view: ClusterView): readonly Finding[] {
   const findings: Finding[] = [];
-  const all = members(view).map((node) => node.id);
+  const all = new Set(members(view).map((node) => node.id));
   for (const node of reported(view)) {
     const { others } = node.report.value;
-    const table = new Set(others.filter((line) => !isHandshake(line)).map((line) => line.id));
-    const missing = all.filter((id) => id !== node.id && !table.has(id));
+    const missing = missingIn(others, all, node.id);
     if (missing.length > 0) {
       findings.push({
         code: 'MEMBERSHIP_DIFFERS',

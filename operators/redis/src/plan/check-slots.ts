@@ -12,7 +12,7 @@ import {
   type SlotRanges,
   unionSlots,
 } from '../api/slots.ts';
-import type { AtomicJob, ClusterView, NodeId, OpenSlot } from '../api/view.ts';
+import type { AtomicJob, ClusterView, NodeId, NodeLine, OpenSlot } from '../api/view.ts';
 import {
   heardSlots,
   isHandshake,
@@ -88,18 +88,31 @@ function checkOwners(view: ClusterView): readonly Finding[] {
   }));
 }
 
-/** The slot map of a node as text: who owns what, in its eyes. */
-function signature(node: ReportedNode): string {
-  const { self, others } = node.report.value;
-  return [self, ...others]
-    .filter((line) => line.slots.length > 0 && !isHandshake(line))
-    .map((line) => `${line.id}:${formatSlots(line.slots)}`)
-    .sort()
-    .join(' ');
+/**
+ * The slot map of a node as text: who owns what, in its eyes. Tables of one observation share their lines, so that each
+ * line is written out once, and only its number a thousand times.
+ */
+function signatures(): (node: ReportedNode) => string {
+  const byText = new Map<string, number>();
+  const byLine = new Map<NodeLine, number>();
+  const numberOf = (line: NodeLine): number => {
+    const known = byLine.get(line);
+    if (known !== undefined) return known;
+    const text = `${line.id}:${formatSlots(line.slots)}`;
+    const number = byText.get(text) ?? byText.size;
+    byText.set(text, number);
+    byLine.set(line, number);
+    return number;
+  };
+  return (node) => {
+    const { self, others } = node.report.value;
+    const owners = [self, ...others].filter((line) => line.slots.length > 0 && !isHandshake(line));
+    return Uint32Array.from(owners, numberOf).sort().join(' ');
+  };
 }
 
 export function checkViews(view: ClusterView): readonly Finding[] {
-  const groups = [...Map.groupBy(reported(view), signature).values()].sort((a, b) => b.length - a.length);
+  const groups = [...Map.groupBy(reported(view), signatures()).values()].sort((a, b) => b.length - a.length);
   const [most, ...rest] = groups;
   const pattern = most?.[0];
   if (!pattern) return [];

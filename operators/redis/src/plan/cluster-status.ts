@@ -49,6 +49,11 @@ export function topologyOf(members: readonly PodMember[], view: ClusterView): To
   };
 }
 
+/** The goal of a creation says who becomes what: members beside it would be all of that twice, more than an object may hold. */
+export function shownTopology(topology: Topology, operation: string | undefined): Topology {
+  return operation === 'create' ? { ...topology, members: [] } : topology;
+}
+
 function slotsText(node: Parameters<typeof ownSlots>[0]): string | undefined {
   const slots = ownSlots(node);
   if (slots.length === 0) return undefined;

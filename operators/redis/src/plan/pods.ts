@@ -1,7 +1,7 @@
 /** The pods (or external members) of a cluster, and which node lives in which: joined by the address at which a node was read in this very observation. Pure. */
-import type { ClusterView, Endpoint } from '../api/view.ts';
+import { type ClusterView, type Endpoint, formatEndpoint } from '../api/view.ts';
 import { CLIENT_PORT } from './children.ts';
-import { type ReportedNode, reported, sameEndpoint } from './topology.ts';
+import { type ReportedNode, reported } from './topology.ts';
 
 export interface PodFacts {
   readonly name: string;
@@ -36,12 +36,12 @@ export function ordinalOf(set: string, pod: string): number | undefined {
 }
 
 export function podMembers(pods: readonly PodFacts[], view: ClusterView): readonly PodMember[] {
-  const nodes = reported(view);
+  const nodes = new Map(reported(view).map((node) => [formatEndpoint(node.endpoint), node]));
   return [...pods]
     .sort((a, b) => a.ordinal - b.ordinal)
     .map((pod) => {
       const endpoint = endpointOf(pod);
-      const node = endpoint && nodes.find((each) => sameEndpoint(each.endpoint, endpoint));
+      const node = endpoint && nodes.get(formatEndpoint(endpoint));
       return node ? { ...pod, node } : pod;
     });
 }

@@ -165,9 +165,17 @@ export function components(view: ClusterView): readonly (readonly NodeId[])[] {
     leader.set(id, root);
     return root;
   };
+  let apart = leader.size;
   for (const node of reported(view)) {
+    // As a rule the first table joins all, and the other million lines need not be looked at.
+    if (apart === 1) break;
+    const own = find(node.id);
     for (const line of node.report.value.others) {
-      if (!isHandshake(line) && leader.has(line.id)) leader.set(find(line.id), find(node.id));
+      if (!leader.has(line.id) || isHandshake(line)) continue;
+      const other = find(line.id);
+      if (other === own) continue;
+      leader.set(other, own);
+      apart--;
     }
   }
   const groups = new Map<NodeId, NodeId[]>();
@@ -200,6 +208,7 @@ export function clusters(view: ClusterView): readonly (readonly NodeId[])[] {
 /** The same view with only these nodes, and only what they say. */
 export function restrictTo(view: ClusterView, ids: readonly NodeId[]): ClusterView {
   const kept = new Set(ids);
+  if (view.nodes.every((node) => kept.has(node.id))) return view;
   return {
     ...view,
     nodes: view.nodes

@@ -272,6 +272,7 @@ test('the operator dies at its effects, one after the other, while it creates, g
   for (let after = 3; after < calm.effects; after += every) {
     const world = await OperatorWorld.start(t);
     world.diesAfter = after;
+    world.deathComes = deaths % 2 === 0 ? 'before' : 'after';
     await live(world);
     deaths += world.deaths;
   }

@@ -4,7 +4,6 @@
  * volume it is the same node again, without one a new one.
  */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import { type KubeObject, type Transport, resource } from '@reeve/kube';
 import { crdOf, digest, memberKind, ReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
@@ -27,9 +26,11 @@ import { redisTaskKind } from '../../src/api/task.ts';
 import { type DryRun, planCluster } from '../../src/controllers/dry-run.ts';
 import { redisOperator } from '../../src/controllers/operator.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
-import { modelPort } from '../model-port.ts';
+import { modelPort, type ScheduledCall } from '../model-port.ts';
 import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
 import { plainCertificates } from './certificates.ts';
+import { edited } from './edited-body.ts';
+import { LOOKS } from './looks.ts';
 
 export const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
@@ -52,6 +53,10 @@ export class OperatorWorld {
   readonly model: RedisClusterModel;
   /** The operator dies with its next effect but so many: a write to the API, or a call to a server. It is then started anew. */
   diesAfter = Number.POSITIVE_INFINITY;
+  /** Only what changes something is an effect: whoever dies between two looks has left what he left before them. */
+  looksCount = true;
+  /** Before it happens, or when it has happened and nobody heard of it. Default: by turns. */
+  deathComes: 'before' | 'after' | 'by turns' = 'by turns';
   /** Effects of all operators. */
   effects = 0;
   deaths = 0;
@@ -91,7 +96,8 @@ export class OperatorWorld {
     });
   }
 
-  static async start(t: TestContext): Promise<OperatorWorld> {
+  /** @param t tells when it is to end: a test, or whoever plays one life after the other. */
+  static async start(t: { after(ending: () => Promise<void>): void }): Promise<OperatorWorld> {
     const clock = new VirtualClock(Date.parse('2026-01-01T00:00:00Z'));
     const errors: unknown[] = [];
     const api = await ApiWorld.open({
@@ -142,15 +148,14 @@ export class OperatorWorld {
         newPassword: () => `password-${this.#ids}-${++passwords}`,
         certificates: plainCertificates(ids),
         backups: {
-          store: mortalStore(this.backups, () => this.#survives(life)),
+          store: mortalStore(this.backups, () => this.#survives(life, false)),
           snapshotsOf: () => modelSnapshots(this.model),
         },
         connect: ({ password = '' }) =>
           modelPort(this.model, async (call) => {
             this.asked.add(call.label);
-            if (!this.#survives(life)) return never<never>();
             this.#letIn(call.detail.split(' ', 1)[0] ?? '', password);
-            return call.apply();
+            return this.#mortalCall(life, call);
           }),
       },
       { metrics: manager.measures.registry },
@@ -170,8 +175,9 @@ export class OperatorWorld {
   }
 
   /** Before it happens, or the moment after: nobody hears of it. */
-  #survives(life: { isDead: boolean }): boolean {
+  #survives(life: { isDead: boolean }, isLook: boolean): boolean {
     if (life.isDead) return false;
+    if (isLook && !this.looksCount) return true;
     this.effects++;
     if (this.diesAfter-- > 0) return true;
     life.isDead = true;
@@ -180,14 +186,30 @@ export class OperatorWorld {
     return false;
   }
 
+  get #happensAtDeath(): boolean {
+    return this.deathComes === 'by turns' ? this.deaths % 2 === 0 : this.deathComes === 'after';
+  }
+
+  async #mortalCall<T>(life: { isDead: boolean }, call: ScheduledCall<T>): Promise<T> {
+    if (life.isDead) return never();
+    if (this.#survives(life, LOOKS.has(call.label))) return call.apply();
+    if (this.#happensAtDeath) {
+      try {
+        call.apply();
+      } catch {
+        // Nobody hears of that either.
+      }
+    }
+    return never();
+  }
+
   #mortal(life: { isDead: boolean }): Transport {
     const { transport } = this.#api;
     return async (request) => {
       if (life.isDead) return never();
       const isWrite = request.method !== 'GET';
-      if (isWrite && !this.#survives(life)) {
-        // Half of them die when it is done, and before they hear of it.
-        if (this.deaths % 2 === 0) await transport(request);
+      if (isWrite && !this.#survives(life, false)) {
+        if (this.#happensAtDeath) await transport(request);
         return never();
       }
       const answer = await transport(request);
@@ -409,23 +431,6 @@ function imageOf({ spec }: StatefulSet): string {
 
 function refused(): never {
   throw new Error('the operator has no files');
-}
-
-type Body = Awaited<ReturnType<Transport>>['body'];
-
-/** Line by line. */
-function edited(body: Body, edit: (line: string) => string): Body {
-  const lines = (text: string) => text.replaceAll(/[^\n]+/g, edit);
-  if (body instanceof Uint8Array) return Buffer.from(lines(Buffer.from(body).toString()));
-  return (async function* () {
-    let rest = '';
-    for await (const chunk of body) {
-      const text = rest + Buffer.from(chunk).toString();
-      const end = text.lastIndexOf('\n') + 1;
-      rest = text.slice(end);
-      yield Buffer.from(lines(text.slice(0, end)));
-    }
-  })();
 }
 
 /** What a dead process waits for. */

@@ -34,6 +34,11 @@ export const embeddedErrors = {
     meaning: 'The store could not write, so it writes no more. Everything it acknowledged before is kept.',
     remedy: 'The message has the cause (a full disk, most often). Mend it and start the server again.',
   },
+  EMBEDDED_STORE_FULL: {
+    meaning:
+      'There is no room on the disk for this write, and nothing of it was stored. What was stored before is served.',
+    remedy: 'Make room on the disk of the store. It takes writes again from then on; it need not be started again.',
+  },
   EMBEDDED_BACKUP: {
     meaning: 'The store could not be copied. It goes on as before.',
     remedy: 'The message has the cause: a full disk, a folder that may not be written, a file that is there already.',

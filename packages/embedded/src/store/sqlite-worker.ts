@@ -13,6 +13,7 @@ const APPLICATION = 0x72656576;
 const FORMAT = 1;
 const ROWS_AT_ONCE = 1_000;
 const BUSY = 5;
+const FULL = 13;
 /** Corrupt, and not a database. */
 const DAMAGED = [11, 26];
 
@@ -134,22 +135,36 @@ function appendTo(database: DatabaseSync): (request: Extract<Request, { type: 'a
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   let written: number | undefined;
-  return ({ rows, garbage, compacted }) => {
+  const write = ({ rows, garbage, compacted }: Extract<Request, { type: 'append' }>): void => {
     begin.run();
     for (const [revision, resource, namespace, name, deleted, body] of rows) {
       insert.run(revision, resource, namespace, name, deleted, body);
     }
     for (const revision of garbage) remove.run(revision);
     if (compacted !== written) compact.run(compacted);
-    written = compacted;
-    // After a failure the transaction is left open on purpose: nothing may be written behind it.
     commit.run();
+    written = compacted;
   };
+  return (request) => {
+    try {
+      write(request);
+    } catch (error) {
+      // Taken back, it is certain that nothing of it is there. After any other failure the transaction is left open on purpose:
+      // nothing may be written behind it.
+      if (isFull(error) && database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  };
+}
+
+function isFull(error: unknown): boolean {
+  return ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === FULL;
 }
 
 function codeOf(error: unknown): EmbeddedErrorCode {
   const { errcode } = error as { readonly errcode?: number };
   if (errcode === BUSY) return 'EMBEDDED_STORE_LOCKED';
+  if (isFull(error)) return 'EMBEDDED_STORE_FULL';
   const unreadable = error instanceof Unreadable || (errcode !== undefined && DAMAGED.includes(errcode & 0xff));
   return unreadable ? 'EMBEDDED_STORE_UNREADABLE' : 'EMBEDDED_STORE_FAILED';
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { EmbeddedError } from '../errors/errors.ts';
 import { bodies, clock, key, put, remove, storeContract } from './contract-testing.ts';
 import { type Batch, type Journal, memoryJournal } from './journal.ts';
 import { Store } from './store.ts';
@@ -70,6 +71,27 @@ test('a journal that fails ends all writing, and what was visible stays readable
   for (const { status } of await Promise.allSettled(doomed)) assert.equal(status, 'rejected');
   await assert.rejects(store.write(key('z'), put('4')), { code: 'EMBEDDED_STORE_FAILED', message: /disk full/ });
   assert.deepEqual(bodies(store), ['a/x 1@1']);
+});
+
+test('a disk that is full refuses what is on its way, and takes writes again when there is room', async () => {
+  const { journal, batches, turn } = slowJournal();
+  const store = await Store.open({ journal, clock });
+  const first = store.write(key('x'), put('1'));
+  batches[0]?.done();
+  await first;
+  const refused = [store.write(key('x'), put('2')), store.write(key('y'), put('3'))];
+  // Decided on what is not stored yet, and goes with it.
+  refused.push(store.write(key('x'), (current, revision) => ({ type: 'put', body: `${current?.body}+@${revision}` })));
+  await turn();
+  batches[1]?.fail(new EmbeddedError('EMBEDDED_STORE_FULL', 'database or disk is full'));
+  for (const { status } of await Promise.allSettled(refused)) assert.equal(status, 'rejected');
+  assert.deepEqual(bodies(store), ['a/x 1@1']);
+  const later = store.write(key('x'), (current, revision) => ({ type: 'put', body: `${current?.body}+@${revision}` }));
+  await turn();
+  batches[2]?.done();
+  await later;
+  assert.deepEqual(bodies(store), ['a/x 1@1+@2']);
+  assert.equal(store.revision, 2);
 });
 
 test('lists are in the order of etcd, by namespace or over all, from any place, at any kept revision', async () => {

@@ -187,8 +187,13 @@ export class Store {
       try {
         await this.#journal.append({ rows: batch.map(({ row }) => row), garbage, compacted: this.compacted });
       } catch (error) {
-        this.#fail(batch, error);
-        break;
+        if (!isFull(error)) {
+          this.#fail(batch, error);
+          break;
+        }
+        this.#garbage = [...garbage, ...this.#garbage];
+        this.#refuse(batch, error);
+        continue;
       }
       this.#publish(batch);
     }
@@ -242,6 +247,15 @@ export class Store {
     return event;
   }
 
+  /** There was no room for it, and nothing of it is stored; what was decided on top of it cannot stand either. The next write may find room. */
+  #refuse(batch: readonly PendingWrite[], error: EmbeddedError): void {
+    const refused = [...batch, ...this.#waiting];
+    this.#waiting = [];
+    this.#heads.clear();
+    this.#assigned = this.#visible;
+    for (const { reject } of refused) reject(error);
+  }
+
   /** Whether the batch reached the disk is not known: going on could hand out its revisions twice. */
   #fail(batch: readonly PendingWrite[], cause: unknown): void {
     const why = cause instanceof Error ? cause.message : String(cause);
@@ -250,4 +264,8 @@ export class Store {
     this.#waiting = [];
     this.#heads.clear();
   }
+}
+
+function isFull(error: unknown): error is EmbeddedError {
+  return error instanceof EmbeddedError && error.code === 'EMBEDDED_STORE_FULL';
 }

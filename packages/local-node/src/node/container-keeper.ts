@@ -35,6 +35,8 @@ export class ContainerKeeper {
   #begunAt = 0;
   obstacle: Obstacle | undefined;
   offence: ContainerView['offence'];
+  /** Its log had become too long and was emptied; nobody was told yet. */
+  hasFloodedLog = false;
   #postStart: ContainerView['postStart'];
   #probes: RunProbes | undefined;
   #around: AbortController | undefined;

@@ -63,6 +63,7 @@ export const nodeScenarios: NodeScenarios = {
     const sizeOf = async () => (await scene.host.files.stat(path))?.size ?? 0;
     await eventually(async () => (await sizeOf()) > 10_000, 'it is long');
     await eventually(async () => (await sizeOf()) < 10_000, 'it is short again');
+    await eventually(async () => (await scene.events()).some((line) => line.startsWith('LogEmptied')), 'it is told');
     const after = await scene.ready('flood');
     assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
   },

@@ -157,6 +157,8 @@ export class PodKeeper {
     }
     for (const container of this.#all()) {
       const keeper = this.#keeperOf(container.name);
+      if (keeper.hasFloodedLog) turn.events.warning('LogEmptied', floodText(container.name), 'Logging');
+      keeper.hasFloodedLog = false;
       if (keeper.latest?.state !== 'running' || keeper.isAttended) continue;
       const isAdopted = !this.#begun.has(container.name);
       const postStart = hookOf(this.#node, this, container, 'postStart', turn.events);
@@ -402,4 +404,9 @@ export class PodKeeper {
       isNew,
     );
   }
+}
+
+/** The same text each time: events of one kind are counted. */
+function floodText(name: string): string {
+  return `The log of container ${name} had become too long and was emptied; what it held is lost. Let the program write less`;
 }

@@ -96,15 +96,18 @@ export class NodeRounds implements AsyncDisposable {
     for (const row of runs.orphans((uid) => known.has(uid))) ports.host.processes.signal(row, 'SIGKILL');
   }
 
-  /** A program that floods its log must not fill the disk. What it wrote is lost; it goes on at the beginning. */
+  /** A program that floods its log must not fill the disk. What it wrote is lost, which its pod tells; it goes on at the beginning. */
   async #shorten(): Promise<void> {
-    const { runs, ports, keepers, mostLogBytes } = this.#options;
+    const { runs, ports, keepers, wake, mostLogBytes } = this.#options;
     for (const keeper of keepers()) {
       for (const container of keeper.containers.values()) {
         if (!container.isLive || !container.latest) continue;
         const path = runs.logPath(container.keyOf(container.latest.attempt));
         const { size = 0 } = (await ports.host.files.stat(path)) ?? {};
-        if (size > mostLogBytes) await ports.host.files.truncate(path);
+        if (size <= mostLogBytes) continue;
+        await ports.host.files.truncate(path);
+        container.hasFloodedLog = true;
+        wake(keeper.key);
       }
     }
   }

@@ -1,0 +1,61 @@
+/** A share of all deaths, in a process of its own: `deaths-child.ts INDEX OF EVERY`. Lines of JSON: what was lived, every few lives. */
+import { type Death, live, type Stage, stages } from './deaths.ts';
+
+/** Of one stage, since the last report. */
+export interface DeathReport {
+  readonly stage: string;
+  /** Of an undisturbed life: what changes something, and with every look at a server. */
+  readonly effects: number;
+  readonly withLooks: number;
+  readonly lives: number;
+  readonly deaths: number;
+  readonly problems: readonly string[];
+}
+
+const REPORT_EVERY = 25;
+/** Whoever dies between two looks has left what he left before them: a few of these deaths are enough. */
+const DEATHS_AT_LOOKS = 24;
+
+/** Slots that move one by one are thousands of effects of few kinds: of such a stage so many deaths, evenly spread. */
+const MOST_DEATHS = 1_200;
+
+const [index = 0, of = 1, every = 1] = process.argv.slice(2).map(Number);
+
+/** Every effect, before it happens and after; then some among all looks. */
+function deathsOf(effects: number, withLooks: number): readonly Death[] {
+  const deaths: Death[] = [];
+  const apart = Math.max(1, (2 * effects) / MOST_DEATHS);
+  for (let number = 0, after = 0; after < effects; number++, after = Math.floor(number * apart)) {
+    for (const comes of ['before', 'after'] as const) deaths.push({ after, comes, looksCount: false });
+  }
+  const step = Math.max(1, Math.ceil(withLooks / DEATHS_AT_LOOKS));
+  for (let after = 0; after < withLooks; after += step) deaths.push({ after, comes: 'before', looksCount: true });
+  return deaths.filter((_, number) => number % every === 0);
+}
+
+async function play(stage: Stage): Promise<void> {
+  const undisturbed = { after: Number.POSITIVE_INFINITY, comes: 'before' } as const;
+  const calm = await live(stage, { ...undisturbed, looksCount: false });
+  const { effects: withLooks } = await live(stage, { ...undisturbed, looksCount: true });
+  let lives = 0;
+  let deaths = 0;
+  let problems = calm.problem === undefined ? [] : [`undisturbed: ${calm.problem}`];
+  const report = () => {
+    const line: DeathReport = { stage: stage.name, effects: calm.effects, withLooks, lives, deaths, problems };
+    process.stdout.write(`${JSON.stringify(line)}\n`);
+    [lives, deaths, problems] = [0, 0, []];
+  };
+  for (const [number, death] of deathsOf(calm.effects, withLooks).entries()) {
+    if (number % of !== index) continue;
+    const life = await live(stage, death);
+    lives++;
+    deaths += life.deaths;
+    const where = `death ${death.comes} effect ${death.after}${death.looksCount ? ' with looks' : ''}`;
+    if (life.problem !== undefined) problems.push(`${where}: ${life.problem}`);
+    else if (life.deaths === 0) problems.push(`${where} did not come: this life had ${life.effects}`);
+    if (lives >= REPORT_EVERY) report();
+  }
+  report();
+}
+
+for (const stage of stages) await play(stage);

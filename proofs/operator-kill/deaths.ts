@@ -1,0 +1,234 @@
+/**
+ * The Redis operator in simulation, dead at its every effect: before or after each single write to the API and call to a server, one death
+ * a life, and a successor goes on. What it was at is one of the stages; what comes before is not disturbed.
+ */
+import assert from 'node:assert/strict';
+import { OperatorWorld } from '@reeve/redis/operator-world';
+import { slotOfKey } from '@reeve/simulation/redis';
+
+export interface Stage {
+  readonly name: string;
+  /** What must be there before. */
+  prepare(world: OperatorWorld): Promise<void>;
+  /** Resolves when what was asked for holds. */
+  play(world: OperatorWorld): Promise<void>;
+}
+
+const NAME = 'c';
+const KEYS = 40;
+const LONG_MS = 900_000;
+const ATOMIC = { engine: 'atomic', pace: 'fast' };
+const VOLUMES = { storage: { size: '1Gi' } };
+/** Slots of three primaries, and the keys of all of them, are told by one number. */
+const OPEN_SLOTS = { halfMoved: 100, migratingOnly: 6_000, importingOnly: 12_000 };
+
+const isRunning = (world: OperatorWorld): boolean =>
+  world.status(NAME).phase === 'Running' && world.status(NAME).currentOperation === undefined;
+
+async function created(world: OperatorWorld, spec: object = {}): Promise<void> {
+  await world.create(NAME, spec);
+  await world.until('the cluster runs', () => isRunning(world));
+}
+
+async function shrink(world: OperatorWorld): Promise<void> {
+  await world.patch(NAME, { spec: { primaries: 3 } });
+  await world.until('it has shrunk', () => isRunning(world) && world.set(NAME)?.spec?.replicas === 6, LONG_MS);
+  assert.equal(owners(world).length, 3);
+}
+
+export const stages: readonly Stage[] = [
+  {
+    name: 'create',
+    prepare: () => Promise.resolve(),
+    play: (world) => created(world),
+  },
+  {
+    name: 'grow',
+    prepare: (world) => created(world),
+    async play(world) {
+      await world.patch(NAME, { spec: { primaries: 4 } });
+      const isGrown = () => isRunning(world) && world.status(NAME).replicas === 4 && owners(world).length === 4;
+      await world.until('it has grown', isGrown, LONG_MS);
+    },
+  },
+  { name: 'shrink', prepare: (world) => created(world, { primaries: 4, migration: ATOMIC }), play: shrink },
+  { name: 'shrink, slot by slot', prepare: (world) => created(world, { primaries: 4 }), play: shrink },
+  {
+    name: 'rolling change',
+    prepare: (world) => created(world, VOLUMES),
+    async play(world) {
+      const before = new Set(world.servers.map(({ runId }) => runId));
+      await world.patch(NAME, { spec: { config: { 'maxmemory-policy': 'allkeys-lru' } } });
+      const areNew = () => isRunning(world) && world.servers.every(({ runId }) => !before.has(runId));
+      await world.until('every server was started anew', areNew, LONG_MS);
+    },
+  },
+  {
+    name: 'replace a lost pod',
+    prepare: (world) => created(world),
+    async play(world) {
+      const lost = world.status(NAME).members?.find(({ role }) => role === 'primary');
+      assert.ok(lost);
+      await world.deletePod(lost.pod);
+      const isReplaced = () => isRunning(world) && !world.status(NAME).members?.some(({ id }) => id === lost.id);
+      await world.until('it is replaced', isReplaced, LONG_MS);
+    },
+  },
+  {
+    name: 'fix',
+    prepare: (world) => created(world),
+    async play(world) {
+      leaveOpen(world);
+      await world.until('nothing is open', () => isRunning(world) && openSlots(world).length === 0, LONG_MS);
+    },
+  },
+  {
+    name: 'failover task',
+    prepare: (world) => created(world),
+    async play(world) {
+      const to = world.status(NAME).members?.find(({ role }) => role === 'replica')?.pod ?? '';
+      await world.task('over', { cluster: NAME, failover: { to } });
+      // Whoever spreads primaries over zones may make another one a primary afterwards: that it was done is in the history.
+      await world.until('it took over', () => isRunning(world) && world.taskStatus('over')?.phase === 'Succeeded');
+      const done = world.status(NAME).operations?.some((past) => past.kind === 'failover' && past.outcome === 'done');
+      assert.ok(done, 'a failover is among what was done');
+    },
+  },
+  {
+    name: 'reshard task, then even again',
+    prepare: (world) => created(world),
+    async play(world) {
+      const to = world.status(NAME).members?.find(({ role }) => role === 'primary')?.pod ?? '';
+      await world.task('move', { cluster: NAME, reshard: { slots: 900, to } });
+      const isOver = () => isRunning(world) && world.taskStatus('move')?.phase === 'Succeeded';
+      await world.until('slots moved there, and back', () => isOver() && isEven(world), LONG_MS);
+    },
+  },
+];
+
+/** How far a stage goes, and how it ended. */
+export interface Life {
+  readonly effects: number;
+  readonly deaths: number;
+  readonly problem?: string;
+}
+
+export interface Death {
+  /** So many effects of the stage happen before. */
+  readonly after: number;
+  readonly comes: 'before' | 'after';
+  /** Whether a look at a server counts as an effect, too. */
+  readonly looksCount: boolean;
+}
+
+/** What came to rest must stay as it is, also with a successor who begins only now. */
+const REST_MS = 20_000;
+
+/** One life with one death; with none if it has fewer effects. */
+export async function live(stage: Stage, death: Death): Promise<Life> {
+  const endings: (() => Promise<void>)[] = [];
+  const world = await OperatorWorld.start({ after: (ending) => void endings.push(ending) });
+  world.looksCount = death.looksCount;
+  world.deathComes = death.comes;
+  const figures = () => ({ effects: world.effects - began, deaths: world.deaths });
+  let began = 0;
+  try {
+    await stage.prepare(world);
+    const keys = stage.name === 'create' ? [] : await write(world);
+    began = world.effects;
+    world.diesAfter = death.after;
+    await stage.play(world);
+    const lived = figures();
+    world.diesAfter = Number.POSITIVE_INFINITY;
+    await world.pass(REST_MS);
+    await world.until('it still runs', () => isRunning(world));
+    assert.equal(world.status(NAME).slots, 16_384);
+    assert.deepEqual(openSlots(world), []);
+    assertHeld(world, keys);
+    for (const ending of endings.splice(0)) await ending();
+    return lived;
+  } catch (error) {
+    const problem = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    for (const ending of endings.splice(0)) await ending().catch(() => undefined);
+    return { ...figures(), problem };
+  }
+}
+
+/** Keys in many slots, those that will be open among them, and the time that replicas need to have them. */
+async function write(world: OperatorWorld): Promise<readonly string[]> {
+  const keys = Array.from({ length: KEYS }, (_, index) => `key:${index}`);
+  keys.push(...Object.values(OPEN_SLOTS).flatMap((slot) => keysIn(slot, 3)));
+  for (const key of keys) world.model.execute(ownerOf(world, slotOfKey(key)).endpoint, ['SET', key, key]);
+  await world.pass(3_000);
+  return keys;
+}
+
+function keysIn(slot: number, count: number): readonly string[] {
+  const keys: string[] = [];
+  for (let number = 0; keys.length < count; number++) {
+    const key = `open:${number}`;
+    if (slotOfKey(key) === slot) keys.push(key);
+  }
+  return keys;
+}
+
+type ModelServer = OperatorWorld['servers'][number];
+
+function ownerOf(world: OperatorWorld, slot: number): ModelServer {
+  const owning = world.servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
+  assert.equal(owning.length, 1, `slot ${slot} has ${owning.length} owners`);
+  return owning[0] as ModelServer;
+}
+
+function assertHeld(world: OperatorWorld, keys: readonly string[]): void {
+  for (const key of keys) {
+    const { endpoint } = ownerOf(world, slotOfKey(key));
+    assert.equal(world.model.execute(endpoint, ['GET', key]), key, `${key} at ${endpoint}`);
+  }
+}
+
+const owners = (world: OperatorWorld): readonly ModelServer[] =>
+  world.servers.filter((server) => server.isPrimary && tableOf(world, server).ownSlots > 0);
+
+function isEven(world: OperatorWorld): boolean {
+  const shares = owners(world).map((server) => tableOf(world, server).ownSlots);
+  const fair = 16_384 / shares.length;
+  return shares.every((share) => Math.abs(share - fair) <= fair * 0.05);
+}
+
+/** Every server's own line, as it tells it. */
+function tableOf(world: OperatorWorld, server: ModelServer): { readonly ownSlots: number; readonly open: number } {
+  const text = String(world.model.execute(server.endpoint, ['CLUSTER', 'NODES']));
+  const words = (text.split('\n').find((line) => line.includes('myself')) ?? '').trim().split(' ').slice(8);
+  const open = words.filter((word) => word.startsWith('[')).length;
+  const ownSlots = words
+    .filter((word) => !word.startsWith('['))
+    .map((word) => word.split('-').map(Number))
+    .reduce((sum, [first = 0, last = first]) => sum + last - first + 1, 0);
+  return { ownSlots, open };
+}
+
+function openSlots(world: OperatorWorld): readonly string[] {
+  return world.servers.filter((server) => tableOf(world, server).open > 0).map(({ endpoint }) => String(endpoint));
+}
+
+/** What whoever moved slots by hand left behind: one slot half moved, one open at its source only, one at its target only. */
+function leaveOpen(world: OperatorWorld): void {
+  const set = (server: ModelServer, slot: number, how: string, other: ModelServer) =>
+    world.model.execute(server.endpoint, ['CLUSTER', 'SETSLOT', String(slot), how, other.self.id]);
+  const other = (than: ModelServer) => {
+    const found = world.servers.find((server) => server.isPrimary && server !== than);
+    assert.ok(found);
+    return found;
+  };
+  const { halfMoved, migratingOnly, importingOnly } = OPEN_SLOTS;
+  const source = ownerOf(world, halfMoved);
+  const target = other(source);
+  set(target, halfMoved, 'IMPORTING', source);
+  set(source, halfMoved, 'MIGRATING', target);
+  const [key = ''] = keysIn(halfMoved, 1);
+  const [host = '', port = ''] = String(target.endpoint).split(':');
+  world.model.execute(source.endpoint, ['MIGRATE', host, port, key, '0', '5000']);
+  set(ownerOf(world, migratingOnly), migratingOnly, 'MIGRATING', other(ownerOf(world, migratingOnly)));
+  set(other(ownerOf(world, importingOnly)), importingOnly, 'IMPORTING', ownerOf(world, importingOnly));
+}

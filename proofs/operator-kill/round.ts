@@ -1,0 +1,175 @@
+/** One round: an operation under traffic, a kill in the middle, and everything that must hold afterwards. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startTraffic, type Traffic, until } from '@reeve/rig';
+import { generator } from '../lib/random.ts';
+import { Journal } from '../site/journal.ts';
+import { processProblems, type PodTree, treesOf } from '../site/processes.ts';
+import { PATIENCE_MS, Site } from '../site/site.ts';
+import { type Begun, Declared, MAIN } from './operations.ts';
+import { type OperationName, type RoundPlan } from './plan.ts';
+import { agentsOf, exitProblems, type Hit, strike } from './victims.ts';
+
+export interface RoundResult {
+  readonly plan: RoundPlan;
+  readonly killedAfterMs: number;
+  readonly hit: number;
+  /** Pods that died while the control plane was away, and whose exit code it knew. */
+  readonly exitsKnown: number;
+  readonly writes: number;
+  readonly losses: number;
+  readonly task: string;
+  readonly seconds: number;
+  readonly problems: readonly string[];
+}
+
+const KEYS = 400;
+/** A replica that lives confirms in a few milliseconds; one that does not is not waited for. */
+const WAIT_MS = 200;
+/** Something to be lost. */
+const LEAST_WRITES = 50;
+
+export class KillWorld {
+  readonly #site: Site;
+  readonly #declared: Declared;
+  readonly #journal = new Journal();
+
+  private constructor(site: Site) {
+    this.#site = site;
+    this.#declared = new Declared(site);
+  }
+
+  static async open(): Promise<KillWorld> {
+    const site = await Site.open('valkey');
+    const world = new KillWorld(site);
+    try {
+      await world.#declared.declare();
+      await site.settled(MAIN, 'the cluster runs', () => world.#declared.isWhole());
+      return world;
+    } catch (error) {
+      await site.end();
+      throw error;
+    }
+  }
+
+  get hasAgents(): boolean {
+    return agentsOf(this.#site).length > 0;
+  }
+
+  end(): Promise<void> {
+    return this.#site.end();
+  }
+
+  /** How long an operation takes when nobody disturbs it. */
+  async measure(operation: OperationName): Promise<number> {
+    const began = performance.now();
+    const begun = await this.#declared.begin(operation, () => 0);
+    await this.#settled(begun);
+    const took = performance.now() - began;
+    await this.#putAway(begun);
+    return took;
+  }
+
+  async round(plan: RoundPlan, windowMs: number): Promise<RoundResult> {
+    const site = this.#site;
+    const began = performance.now();
+    const random = generator(plan.seed);
+    const pick = (count: number) => Math.floor(random() * count);
+    const problems: string[] = [];
+    const access = await site.access(MAIN);
+    const traffic = await startTraffic(await site.endpoints(MAIN), {
+      access,
+      keys: KEYS,
+      keyPrefix: `round${plan.number}`,
+      waitMs: WAIT_MS,
+      writers: 3,
+      readers: 2,
+      pauseMs: 3,
+      patienceMs: PATIENCE_MS,
+    });
+    const figures = { killedAfterMs: 0, hit: 0, exitsKnown: 0, writes: 0, losses: 0, task: '' };
+    const result = (): RoundResult => ({ plan, ...figures, seconds: (performance.now() - began) / 1_000, problems });
+    try {
+      await until('something is written', () => traffic.writes >= LEAST_WRITES);
+      const begun = await this.#declared.begin(plan.operation, pick);
+      const asked = performance.now();
+      await sleep(plan.moment * windowMs);
+      const before = treesOf(site, await site.allPods());
+      const hit = await strike(site, plan, pick);
+      figures.killedAfterMs = performance.now() - asked;
+      figures.hit = hit.pods.length;
+      if (hit.planeDied) figures.exitsKnown = await this.#comeBack(plan, hit, before, problems);
+      figures.task = await this.#settled(begun);
+      if (plan.victim === 'plane') problems.push(...restarted(before, treesOf(site, await site.allPods())));
+      problems.push(...(await processProblems(site)));
+      figures.writes = traffic.writes;
+      figures.losses = await this.#judge(traffic, hit.pods.length > 0, problems);
+      if (begun.other !== undefined) {
+        problems.push(...(await site.judge(begun.other, new Map())));
+        await this.#putAway(begun);
+      }
+    } catch (error) {
+      problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      await traffic.abandon();
+    }
+    return result();
+  }
+
+  /** Starts the control plane again, and looks what it knows. */
+  async #comeBack(plan: RoundPlan, hit: Hit, before: readonly PodTree[], problems: string[]): Promise<number> {
+    const site = this.#site;
+    await sleep(plan.downMs);
+    await site.up();
+    if (hit.pods.length === 0) return 0;
+    let last: ReturnType<typeof exitProblems> = { known: 0, problems: [] };
+    const isKnown = async () => {
+      last = exitProblems(hit, await site.allPods());
+      return last.problems.length === 0;
+    };
+    await until('it knows how its pods ended', isKnown, { timeoutMs: 60_000 }).catch(() =>
+      problems.push(...last.problems),
+    );
+    const spared = before.filter(({ pod }) => !hit.pods.some((tree) => tree.pod.metadata.uid === pod.metadata.uid));
+    problems.push(...restarted(spared, treesOf(site, await site.allPods())));
+    return last.known;
+  }
+
+  /** How its task ended, if it was one. A task that a kill made impossible may fail: it says so, and the cluster is whole. */
+  async #settled(begun: Begun): Promise<string> {
+    const site = this.#site;
+    let told = '';
+    if (begun.task !== undefined) {
+      const { phase = '', code = '' } = await site.taskEnded(begun.task);
+      told = `${phase} ${code}`.trim();
+    }
+    await site.settled(MAIN, 'the cluster is as declared', () => begun.reached());
+    if (begun.other !== undefined) {
+      await site.settled(
+        begun.other,
+        'the new cluster runs',
+        ({ slots, replicas }) => slots === 16_384 && replicas === 3,
+      );
+    }
+    return told;
+  }
+
+  async #putAway({ other }: Begun): Promise<void> {
+    if (other !== undefined) await this.#site.remove(other);
+  }
+
+  async #judge(traffic: Traffic, mayLose: boolean, problems: string[]): Promise<number> {
+    const site = this.#site;
+    const place = { endpoints: await site.endpoints(MAIN), access: await site.access(MAIN) };
+    const closed = await this.#journal.close(await traffic.stop(), place, mayLose);
+    problems.push(...closed.problems, ...(await site.judge(MAIN, this.#journal.expected)));
+    return closed.losses;
+  }
+}
+
+/** Pods that are still the same ones must have the same processes: nobody begins what already runs. */
+function restarted(before: readonly PodTree[], after: readonly PodTree[]): readonly string[] {
+  return before.flatMap(({ pod, main }) => {
+    const same = after.find((tree) => tree.pod.metadata.uid === pod.metadata.uid);
+    if (!same || same.main === main) return [];
+    return [`${pod.metadata.name} has process ${same.main} in place of ${main}, although nobody killed it`];
+  });
+}

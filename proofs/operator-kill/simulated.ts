@@ -1,0 +1,58 @@
+/** All deaths of the operator in simulation, spread over the cores of the machine. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { DeathReport } from './deaths-child.ts';
+
+export interface StageFigures {
+  readonly stage: string;
+  effects: number;
+  withLooks: number;
+  lives: number;
+  deaths: number;
+}
+
+export interface Simulated {
+  readonly stages: readonly StageFigures[];
+  readonly problems: readonly string[];
+  readonly seconds: number;
+}
+
+/** @param every 1: each effect. A larger number is for trying out. */
+export async function simulateDeaths(every: number): Promise<Simulated> {
+  const began = performance.now();
+  const figures = new Map<string, StageFigures>();
+  const problems: string[] = [];
+  const take = ({ stage, effects, withLooks, lives, deaths, problems: found }: DeathReport) => {
+    const sum = figures.get(stage) ?? { stage, effects, withLooks, lives: 0, deaths: 0 };
+    sum.lives += lives;
+    sum.deaths += deaths;
+    figures.set(stage, sum);
+    problems.push(...found.map((problem) => `${stage}, ${problem}`));
+    const seconds = ((performance.now() - began) / 1_000).toFixed(0);
+    const bad = found.length === 0 ? '' : `\nFAILED ${found.join('\n')}`;
+    process.stdout.write(`simulated: ${stage}: ${sum.deaths} deaths at ${effects} effects (${seconds} s)${bad}\n`);
+  };
+  const shares = availableParallelism();
+  await Promise.all(Array.from({ length: shares }, (_, index) => share(index, shares, every, take, problems)));
+  return { stages: [...figures.values()], problems, seconds: (performance.now() - began) / 1_000 };
+}
+
+async function share(
+  index: number,
+  of: number,
+  every: number,
+  take: (report: DeathReport) => void,
+  problems: string[],
+): Promise<void> {
+  const script = join(import.meta.dirname, 'deaths-child.ts');
+  const child = spawn(process.execPath, [script, String(index), String(of), String(every)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  for await (const line of createInterface({ input: child.stdout })) take(JSON.parse(line) as DeathReport);
+  const [code] = (await ended) as [number | null];
+  if (code !== 0) problems.push(`share ${index} of ${of} ended with ${code}`);
+}
