@@ -143,6 +143,8 @@ test('a declared cluster under traffic: killed, deleted, taken over, grown, shru
       async () => (await client.resource(pods, 'default').find(primary?.pod ?? ''))?.metadata.uid !== old,
       PATIENCE,
     );
+    // Its status may still be that of before.
+    await until('its server runs', () => Promise.resolve(site.servers().length === 6), PATIENCE);
     const after = await site.until('it is whole', isWhole);
     assert.ok(after.members?.some(({ id, pod }) => id === primary?.id && pod === primary?.pod));
   });
