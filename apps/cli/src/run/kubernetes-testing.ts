@@ -51,6 +51,8 @@ export class Cluster implements AsyncDisposable {
         `--audit-policy-file=${policy}`,
         `--audit-log-path=${join(log, 'audit.log')}`,
         '--audit-log-mode=blocking',
+        // As some distributions have it: whoever says that an owner must stay needs a right over that owner.
+        '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
       ],
     });
     return new Cluster(kube, folder, await connect(systemKubePorts(), { file: kube.kubeconfig }));

@@ -39,7 +39,7 @@ const UNSEEN: readonly string[] = [
   'get redis.reeve.dev redistasks',
   // Events that come again are counted once a minute.
   'patch events.k8s.io events',
-  // Asked about by admission of other servers.
+  // Asked about by the server itself, which does not write that down.
   'update redis.reeve.dev redisclusters/finalizers',
 ];
 
