@@ -126,6 +126,15 @@ test('a task: what it would do, or why not; and without a cluster', async (t) =>
   assert.deepEqual(api.harness.changes(), []);
 });
 
+test('a task of a cluster that is not created yet waits', async (t) => {
+  const { api } = await withServers(t, ({ harness }) => harness.addServers(6));
+  const spec = { cluster: 'c', reshard: { slots: 100, to: 'c-0' } };
+  const task = { apiVersion: file.apiVersion, kind: 'RedisTask', metadata: { name: 't' }, spec };
+  const { code, out } = await api.withFile('plan -f FILE', task);
+  assert.equal(code, 0);
+  assert.match(out, /nothing is begun next\n\nWaiting for:\n {2}the cluster was not created yet/);
+});
+
 test('what nobody plans is a wrong command line', async (t) => {
   const { api } = await opened(t);
   assert.equal((await api.run('plan')).code, 2);

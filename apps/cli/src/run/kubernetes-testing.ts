@@ -51,6 +51,8 @@ export class Cluster implements AsyncDisposable {
         `--audit-policy-file=${policy}`,
         `--audit-log-path=${join(log, 'audit.log')}`,
         '--audit-log-mode=blocking',
+        // As some distributions have it: whoever says that an owner must stay needs a right over that owner.
+        '--enable-admission-plugins=OwnerReferencesPermissionEnforcement',
       ],
     });
     return new Cluster(kube, folder, await connect(systemKubePorts(), { file: kube.kubeconfig }));
@@ -85,10 +87,9 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** `reeve run`, until it is stopped. */
-  async operators(kubeconfig: string): Promise<Running> {
-    const running = new Running(
-      spawn(process.execPath, [REEVE, 'run', '--kubeconfig', kubeconfig], { stdio: ['ignore', 'pipe', 'pipe'] }),
-    );
+  async operators(kubeconfig: string, ...more: readonly string[]): Promise<Running> {
+    const args = [REEVE, 'run', '--kubeconfig', kubeconfig, ...more];
+    const running = new Running(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
     this.#processes.push(running);
     await this.until('it listens', async () => running.port !== undefined || running.hasEnded);
     assert.ok(!running.hasEnded, running.text);

@@ -108,6 +108,6 @@ function settlingWait({ why }: Wish): Waiting {
 }
 
 function approvalWait({ kind, digest: named }: Proposal<unknown>): Waiting {
-  const message = `a person’s approval of ${kind}: annotate the cluster with redis.reeve.dev/approve=${named}`;
+  const message = `a person’s approval of ${kind} (reeve redis ${kind} NAME): annotate the cluster with redis.reeve.dev/approve=${named}`;
   return { reason: 'Approval', message, subjects: [named] };
 }

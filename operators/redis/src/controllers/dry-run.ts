@@ -120,7 +120,11 @@ export async function planTask(
       ? [{ reason: 'Busy', message: `${running.kind} runs: ${running.why}`, subjects: [running.id] }]
       : [];
     const wish = taskWish(task, { desired, members: seen.members });
-    const waiting = { ...none, waitingFor: [...waitingFor, ...busy] };
+    const unborn: readonly Waiting[] = isConfigured(cluster.status ?? {}, running?.kind, seen)
+      ? []
+      : [{ reason: 'NotCreated', message: 'the cluster was not created yet: its tasks wait', subjects: [] }];
+    const waiting = { ...none, waitingFor: [...waitingFor, ...busy, ...unborn] };
+    if (unborn.length > 0) return waiting;
     if (!wish) return { ...waiting, next: { kind: 'check', why: 'the task asks for it', steps: [], reasons: [] } };
     if ('refused' in wish) return { ...waiting, refused: wish.refused };
     if (!environment) return waiting;

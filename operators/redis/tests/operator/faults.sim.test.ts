@@ -50,15 +50,19 @@ test('a new leader whose cache lags does not begin again what its predecessor ha
   await world.until('it is taken back', () => world.taskStatus('back')?.phase === 'Succeeded' && isRunning(world)());
   await world.pass(5_000);
   const after = slots();
+  const done = () => world.status('c').operations?.map(({ id, outcome }) => [id, outcome]);
+  const history = done();
   await world.stopManager();
   world.stale = during;
   world.startManager();
   await world.pass(30_000);
   assert.equal(world.status('c').currentOperation, undefined);
+  assert.deepEqual(done(), history, 'what was done stays written down');
   world.stale = undefined;
   await world.patch('c', { metadata: { annotations: { news: 'some' } } });
   await world.pass(30_000);
   assert.deepEqual(slots(), after);
+  assert.deepEqual(done(), history);
 });
 
 test('a password that is lost before anything was begun is made anew, and so are the pods that know the old one', async (t) => {
