@@ -4,10 +4,17 @@ import { test } from 'node:test';
 import { type KubeObject, resource } from '@reeve/kube';
 import { type RedisClusterStatus, redisClusters, type RedisTaskObject, redisTasks, reportedFacts } from '@reeve/redis';
 import { until } from '@reeve/rig';
-import { type Member, memberKind } from '@reeve/runtime';
+import { type LeaseObject, type Member, MEMBER_LEASE_LABEL, memberKind } from '@reeve/runtime';
 import { Machine, readOr } from '../src/up/plane-testing.ts';
 
 const members = resource<Member & KubeObject>(memberKind);
+const leases = resource<LeaseObject & KubeObject>({
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  plural: 'leases',
+  kind: 'Lease',
+  namespaced: true,
+});
 const PATIENCE = { timeoutMs: 240_000, everyMs: 250 };
 const NAMESPACE = 'default';
 
@@ -42,6 +49,21 @@ test('agents in pods report, carry commands out, and are started again', async (
     PATIENCE,
   );
 
+  // An agent is given orders when it was seen to renew its lease.
+  const renewals = async () => {
+    const { items } = await client.resource(leases, NAMESPACE).list({ labelSelector: MEMBER_LEASE_LABEL });
+    return new Map(items.map(({ metadata, spec }) => [metadata.name, spec?.renewTime]));
+  };
+  const first = await renewals();
+  await until(
+    'every agent has renewed its lease twice',
+    async () => {
+      const now = await renewals();
+      const times = [...now].map(([name, time]) => [first.get(name), time] as const);
+      return times.length === 6 && times.every(([was, is]) => Date.parse(is ?? '') - Date.parse(was ?? '') > 15_000);
+    },
+    PATIENCE,
+  );
   const replica = last.members?.find(({ role }) => role === 'replica')?.pod ?? '';
   // What the manager orders is in the spec of the member.
   const generation = async () => (await client.resource(members, NAMESPACE).get(replica)).metadata.generation ?? 0;
@@ -62,6 +84,8 @@ test('agents in pods report, carry commands out, and are started again', async (
   for (const pid of before) {
     assert.ok(!readOr(`/proc/${pid}/cmdline`).includes('password='), 'no password is in an argument list');
   }
+  const [, memory] = /VmRSS:\s+(\d+ kB)/.exec(readOr(`/proc/${before.at(-1)}/status`)) ?? [];
+  t.diagnostic(`an agent has ${memory}`);
   for (const pid of before) process.kill(pid, 'SIGKILL');
   await until('others have their places', () => agents().length >= 6 && !agents().some((pid) => before.includes(pid)), {
     ...PATIENCE,

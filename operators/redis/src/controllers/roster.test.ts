@@ -84,6 +84,7 @@ test('what was said of lost agents stands after a start of the manager, until al
   const statusOf = (presences: Readonly<Record<string, Presence>>) =>
     agentConditions(roster([member('a', 'p0'), member('b', 'p1')], presences), said).map(({ status }) => status);
   assert.deepEqual(statusOf({ a: found }), ['True']);
+  assert.deepEqual(statusOf({ a: { is: 'unknown' } }), ['True'], 'its lease was not told yet');
   assert.deepEqual(statusOf({}), ['False']);
   assert.deepEqual(agentConditions(roster([member('a', 'p0')], { a: found }), [])[0]?.status, 'False');
 });

@@ -120,7 +120,9 @@ export function agentConditions(
   }
   const lost = roster.filter(({ presence }) => presence.is === 'lost');
   const said = before?.find(({ type, status }) => type === 'AgentLost' && status === 'True');
-  const isUndecided = roster.some(({ presence }) => presence.is === 'heard' && !presence.isProved);
+  const isUndecided = roster.some(
+    ({ presence }) => presence.is === 'unknown' || (presence.is === 'heard' && !presence.isProved),
+  );
   if (lost.length === 0 && said && isUndecided) {
     return [{ type: said.type, status: said.status, reason: said.reason, message: said.message }];
   }
