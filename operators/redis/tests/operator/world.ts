@@ -29,6 +29,7 @@ import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { modelPort } from '../model-port.ts';
 import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
 import { plainCertificates } from './certificates.ts';
+import { closable } from './closable.ts';
 
 const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
@@ -132,7 +133,8 @@ export class OperatorWorld {
             store: mortalStore(this.backups, () => this.#survives(life)),
             snapshotsOf: () => modelSnapshots(this.model),
           },
-          connect: () => modelPort(this.model, async (call) => (this.#survives(life) ? call.apply() : never<never>())),
+          connect: () =>
+            closable(modelPort(this.model, async (call) => (this.#survives(life) ? call.apply() : never<never>()))),
         },
         { metrics: manager.measures.registry },
       ),
