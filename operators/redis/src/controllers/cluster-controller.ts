@@ -86,6 +86,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   readonly #kept = new Map<string, Kept>();
   readonly #settling = new Map<string, Settling>();
   readonly #shownCertificates = new Map<string, ShownCertificates>();
+  /** Connections that were replaced while something may still run on them. */
+  readonly #retired = new Map<string, readonly RedisPort[]>();
   #runs: OperationRuns = new OperationRuns(() => undefined);
   #pods: Reflection<Pod> | undefined;
   #tasks: Reflection<RedisTaskObject> | undefined;
@@ -169,6 +171,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     const isExternal = work.object.spec.members === 'external';
     const enrollment = isExternal ? this.#enrolled?.of(key) : undefined;
     if (isExternal && !enrollment) return requeueAfter(this.#lookEveryMs);
+    if (!this.#runs.of(key)) this.#closeRetired(key);
     const settling = this.#settling.get(key) ?? new Settling();
     this.#settling.set(key, settling);
     const shownCertificates = this.#shownCertificates.get(key) ?? new Map<string, string>();
@@ -202,8 +205,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     const access = accessDigest(options);
     const before = this.#kept.get(key);
     if (before?.access === access) return before.environment;
-    // What still runs on the old one fails, and is gone on with.
-    void before?.redis.close();
+    // What still runs on the old one comes to its end there.
+    if (before) this.#retired.set(key, [...(this.#retired.get(key) ?? []), before.redis]);
     const redis = this.#ports.connect(options);
     const executor = localExecutor(redisHandlers, redisContext(redis, this.#ports));
     const { backups: given } = this.#ports;
@@ -230,7 +233,13 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     return finished;
   }
 
+  #closeRetired(key: string): void {
+    for (const redis of this.#retired.get(key) ?? []) void redis.close();
+    this.#retired.delete(key);
+  }
+
   #forget(key: string): void {
+    this.#closeRetired(key);
     void this.#kept.get(key)?.redis.close();
     this.#kept.delete(key);
     this.#settling.delete(key);

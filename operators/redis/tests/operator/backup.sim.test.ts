@@ -199,6 +199,25 @@ test('a cluster with TLS has an authority of its own; what is lost of it is made
   await world.until('the cluster runs', isRunning(world, 'c'));
 });
 
+test('a certificate that is renewed while slots move disturbs nobody', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { tls: { mode: 'selfSigned' } });
+  await world.until('the cluster runs', isRunning(world, 'c'));
+  const keys = await write(world, 'c', 40);
+  await world.patch('c', { spec: { primaries: 4 } });
+  await world.until('slots move', () => world.status('c').currentOperation?.kind === 'rebalance', 900_000);
+  const before = world.secret('c-tls')?.['tls.crt'];
+  await world.deleteSecret('c-tls');
+  await world.until(
+    'there is another certificate',
+    () => ![undefined, before].includes(world.secret('c-tls')?.['tls.crt']),
+  );
+  await world.until('it has grown', () => isRunning(world, 'c')() && world.status('c').replicas === 4, 900_000);
+  const failed = world.status('c').operations?.filter(({ outcome }) => outcome !== 'done');
+  assert.deepEqual(failed, []);
+  assertSame(world, keys, 'c', 'c');
+});
+
 test('a cluster whose certificates somebody else keeps waits for them', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { tls: { mode: 'secret', secretName: 'from-elsewhere' } });

@@ -31,6 +31,7 @@ import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
 import { plainCertificates } from './certificates.ts';
 import { edited } from './edited-body.ts';
 import { LOOKS } from './looks.ts';
+import { closable } from './closable.ts';
 
 export const NAMESPACE = 'ns';
 const ZONES = ['a', 'b', 'c'];
@@ -152,11 +153,13 @@ export class OperatorWorld {
           snapshotsOf: () => modelSnapshots(this.model),
         },
         connect: ({ password = '' }) =>
-          modelPort(this.model, async (call) => {
-            this.asked.add(call.label);
-            this.#letIn(call.detail.split(' ', 1)[0] ?? '', password);
-            return this.#mortalCall(life, call);
-          }),
+          closable(
+            modelPort(this.model, async (call) => {
+              this.asked.add(call.label);
+              this.#letIn(call.detail.split(' ', 1)[0] ?? '', password);
+              return this.#mortalCall(life, call);
+            }),
+          ),
       },
       { metrics: manager.measures.registry },
     );

@@ -8,8 +8,6 @@ import { formatEndpoint } from '../../api/view.ts';
 import { RedisReplyError } from '../../api/port.ts';
 import { slotOfKey } from '../../api/crc16.ts';
 import { dumpOf, type SnapshotKey } from '../../client/rdb/walk.ts';
-import { observeCluster } from '../../observe/observe.ts';
-import { slotAddresses } from '../../plan/backup.ts';
 import type { Environment } from '../environment.ts';
 
 export interface Loaded {
@@ -29,20 +27,25 @@ const PAUSE_MS = 250;
 const PASSING = new Set(['MOVED', 'ASK', 'TRYAGAIN', 'CLUSTERDOWN', 'READONLY', 'LOADING', 'MASTERDOWN']);
 const CONNECTION = new Set(['REDIS_UNREACHABLE', 'REDIS_TIMEOUT', 'REDIS_CONNECTION_LOST']);
 
+/** Where each slot is now. */
+export type FindOwners = () => Promise<readonly (Endpoint | undefined)[]>;
+
 type Outcome = 'restored' | 'present' | 'again';
 
 export class Loader {
   readonly counts: Loaded = { restored: 0, present: 0, expired: 0 };
-  readonly #environment: Environment;
+  readonly #environment: Pick<Environment, 'redis' | 'ports' | 'signal'>;
   /** The version of the format that values are in. */
   readonly #version: number;
+  readonly #findOwners: FindOwners;
   #owners: readonly (Endpoint | undefined)[] = [];
   #batch: SnapshotKey[] = [];
   #bytes = 0;
 
-  constructor(environment: Environment, version: number) {
+  constructor(environment: Pick<Environment, 'redis' | 'ports' | 'signal'>, version: number, findOwners: FindOwners) {
     this.#environment = environment;
     this.#version = version;
+    this.#findOwners = findOwners;
   }
 
   async add(item: SnapshotKey): Promise<void> {
@@ -64,7 +67,7 @@ export class Loader {
     const end = clock.now() + PATIENCE_MS;
     while (left.length > 0) {
       this.#environment.signal.throwIfAborted();
-      if (this.#owners.length === 0) await this.#findOwners();
+      if (this.#owners.length === 0) this.#owners = await this.#findOwners();
       const results = await Promise.all(left.map((item) => this.#restore(item, (error) => (lastError = error))));
       left = left.filter((_, index) => results[index] === 'again');
       for (const result of results) if (result !== 'again') this.counts[result]++;
@@ -73,11 +76,6 @@ export class Loader {
       await clock.sleep(PAUSE_MS, this.#environment.signal);
       this.#owners = [];
     }
-  }
-
-  async #findOwners(): Promise<void> {
-    const { redis, ports, seeds } = this.#environment;
-    this.#owners = slotAddresses(await observeCluster(redis, ports, seeds, {}));
   }
 
   async #restore(item: SnapshotKey, onError: (error: unknown) => void): Promise<Outcome> {

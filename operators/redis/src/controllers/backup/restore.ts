@@ -9,7 +9,7 @@ import { slotOfKey } from '../../api/crc16.ts';
 import { hasSlot, parseSlots } from '../../api/slots.ts';
 import { walkSnapshot } from '../../client/rdb/walk.ts';
 import { observeCluster } from '../../observe/observe.ts';
-import { decideRestore, manifestProblem, type RestoreRequest, shardSources } from '../../plan/backup.ts';
+import { decideRestore, manifestProblem, type RestoreRequest, shardSources, slotAddresses } from '../../plan/backup.ts';
 import type { Environment } from '../environment.ts';
 import { type Procedure, refusedEnd, type RunEnd } from '../procedure.ts';
 import { report } from './backup.ts';
@@ -73,7 +73,9 @@ async function loadShard(
   progress: Progress,
 ): Promise<void> {
   const slots = parseSlots(shard.slots) ?? [];
-  const loader = new Loader(environment, shard.rdbVersion);
+  const { redis, ports, seeds } = environment;
+  const owners = async () => slotAddresses(await observeCluster(redis, ports, seeds, {}));
+  const loader = new Loader(environment, shard.rdbVersion, owners);
   progress.add(loader.counts);
   for await (const item of walkSnapshot(store.read(name, shard.file))) {
     if (item.item === 'library') await loadLibrary(item.code, environment);
