@@ -184,6 +184,9 @@ test('a declared cluster under traffic: killed, deleted, taken over, grown, shru
       PATIENCE,
     );
     await site.until('it is whole', isWhole);
+    // Its status may be of the moment before the last one went.
+    const broken = async () => invariants(await site.endpoints(), { replicasPerPrimary: 1, access });
+    await until('all know where the last one is', async () => (await broken()).length === 0, PATIENCE);
   });
 
   const { acknowledged, writes, errors } = await traffic.stop();
