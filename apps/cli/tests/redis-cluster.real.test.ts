@@ -186,6 +186,9 @@ test('a declared cluster under traffic: killed, deleted, taken over, grown, shru
       PATIENCE,
     );
     await site.until('it is whole', isWhole);
+    // Its status may be of the moment before the last one went.
+    const broken = async () => invariants(await site.endpoints(), { replicasPerPrimary: 1, access });
+    await until('all know where the last one is', async () => (await broken()).length === 0, PATIENCE);
   });
 
   // The last server has only just begun, and the status is that of a look before.
