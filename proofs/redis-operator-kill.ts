@@ -3,7 +3,8 @@
  * traffic; and in simulation the death of the operator at its every effect. It converges, nothing is lost, no slot is left open, no
  * process is there twice, none is orphaned, and exit codes of the meantime are known.
  *
- *     npm run proof -- redis-operator-kill [--rounds 100] [--seed 1] [--every 1] [--only real|simulated] [--operation NAME] [--victim NAME]
+ *     npm run proof -- redis-operator-kill [--rounds 100] [--seed 1] [--every 1] [--only real|simulated]
+ *         [--operation NAME] [--victim NAME] [--stage NAME]
  *
  * `--every` 10: a tenth of the simulated deaths, for trying out.
  */
@@ -30,6 +31,7 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
       rounds: { type: 'string', default: String(LEAST_ROUNDS) },
       seed: { type: 'string', default: '1' },
       every: { type: 'string', default: '1' },
+      stage: { type: 'string' },
       only: { type: 'string' },
       operation: { type: 'string' },
       victim: { type: 'string' },
@@ -37,13 +39,14 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
   });
   const isWanted = ({ operation, victim }: RoundPlan) =>
     (values.operation ?? operation) === operation && (values.victim ?? victim) === victim;
-  const simulated = values.only === 'real' ? undefined : await simulateDeaths(Number(values.every));
+  const { every, stage = '' } = values;
+  const simulated = values.only === 'real' ? undefined : await simulateDeaths({ every: Number(every), stage });
   const real =
     values.only === 'simulated' ? undefined : await killRounds(Number(values.rounds), Number(values.seed), isWanted);
   const bad = real?.results.filter(({ problems }) => problems.length > 0) ?? [];
   const ok = (simulated?.problems.length ?? 0) === 0 && bad.length === 0 && real?.results.length === real?.plans.length;
   // A part is for trying out; only the whole is a result.
-  if (!simulated || !real || values.every !== '1' || real.results.length < LEAST_ROUNDS) return ok;
+  if (!simulated || !real || every !== '1' || stage !== '' || real.results.length < LEAST_ROUNDS) return ok;
   writeResult('redis-operator-kill', ok, paragraphs(simulated, real, values.seed));
   return ok;
 }
@@ -74,7 +77,8 @@ async function killRounds(rounds: number, seed: number, isWanted: (plan: RoundPl
 
 function line({ plan, killedAfterMs, hit, writes, losses, task, seconds, problems }: RoundResult): string {
   const { number, seed, operation, victim, manner, downMs } = plan;
-  const what = hit > 0 ? `${victim} (${hit}, ${manner})` : victim;
+  const how = victim === 'everything' ? 'whole pod' : manner;
+  const what = hit > 0 ? `${victim} (${hit}, ${how})` : victim;
   const outcome = problems.length === 0 ? 'ok' : `FAILED ${problems.join('; ')}`;
   const told = task === '' ? '' : `, task ${task}`;
   return `${number} seed ${seed}: ${operation}, ${what} killed after ${killedAfterMs.toFixed(0)} ms, down ${downMs} ms${told}, ${writes} writes, ${losses} lost unreplicated: ${outcome} (${seconds.toFixed(0)} s)`;
@@ -86,7 +90,7 @@ function paragraphs(simulated: Simulated, { plans, results }: Real, seed: string
   return [
     `Real: ${results.length} of ${plans.length} rounds run on a 3+3 Valkey cluster on \`reeve up\`, ${bad.length} failed; seed ${seed}. ${sum(({ writes }) => writes)} acknowledged writes; lost: 0, but for ${sum(({ losses }) => losses)} that a primary had acknowledged and no replica confirmed (\`WAIT 1\`) before that primary was killed.`,
     `After each round: the cluster is as declared and Running; every acknowledged write of all rounds is there; our invariants and the server's own \`--cluster check\` find nothing, no open slot among it; each pod has one server, and no process belongs to no pod; pods that nobody killed have the processes that they had, also when the control plane came back. Of ${sum(({ plan, hit }) => (plan.victim === 'plane and pods' || plan.victim === 'everything' ? hit : 0))} pods that died while the control plane was away, ${sum(({ exitsKnown }) => exitsKnown)} were there still, and it knew their exit code, 137; the others had been replaced by what the operator was at.`,
-    `Simulated: ${simulated.stages.reduce((total, { deaths }) => total + deaths, 0)} deaths of the operator, one a life: before and after each single write to the API and each command that changes a server (where slots move one by one, at 600 of these, evenly spread), and at some of all looks. ${simulated.problems.length} failed, ${simulated.seconds.toFixed(0)} s.`,
+    `Simulated: ${simulated.stages.reduce((total, { deaths }) => total + deaths, 0)} deaths of the operator, one a life: before and after each single write to the API and each command that changes a server (where slots move one by one, at 300 of these, evenly spread), and at some of all looks. ${simulated.problems.length} failed, ${simulated.seconds.toFixed(0)} s.`,
     [
       '| simulated stage | effects | with looks | deaths |',
       '|---|---|---|---|',

@@ -1,4 +1,4 @@
-/** A share of all deaths, in a process of its own: `deaths-child.ts INDEX OF EVERY`. Lines of JSON: what was lived, every few lives. */
+/** A share of all deaths, in a process of its own: `deaths-child.ts INDEX OF EVERY [STAGE]`. Lines of JSON: what was lived, every few lives. */
 import { type Death, live, type Stage, stages } from './deaths.ts';
 
 /** Of one stage, since the last report. */
@@ -17,7 +17,7 @@ const REPORT_EVERY = 25;
 const DEATHS_AT_LOOKS = 24;
 
 /** Slots that move one by one are thousands of effects of few kinds: of such a stage so many deaths, evenly spread. */
-const MOST_DEATHS = 1_200;
+const MOST_DEATHS = 600;
 
 const [index = 0, of = 1, every = 1] = process.argv.slice(2).map(Number);
 
@@ -58,4 +58,5 @@ async function play(stage: Stage): Promise<void> {
   report();
 }
 
-for (const stage of stages) await play(stage);
+const only = process.argv[5] ?? '';
+for (const stage of stages) if (stage.name.includes(only)) await play(stage);

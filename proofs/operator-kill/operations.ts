@@ -1,5 +1,5 @@
 /** What the cluster is at when something is killed: begun through the API, and when it counts as reached. */
-import { connect } from '@reeve/rig';
+import { connect, parseNodes } from '@reeve/rig';
 import { endpointOf, type Site } from '../site/site.ts';
 import type { OperationName } from './plan.ts';
 
@@ -7,6 +7,8 @@ export const MAIN = 'cache';
 const SMALL = 3;
 const LARGE = 4;
 const MOVED_SLOTS = 900;
+/** A little more than what is left alone by default. */
+const UNEVEN = 0.06;
 
 /** How the cluster is declared at present. */
 export class Declared {
@@ -73,20 +75,24 @@ export class Declared {
     return members.filter((member) => member.role === role).map(({ pod }) => pod);
   }
 
-  /** As declared: its size, shares, and the configuration of every server. */
+  /** As declared: its size, the configuration of every server, and even shares, in the servers' own words. */
   async isWhole(): Promise<boolean> {
     const { primaries, replicas, slots } = await this.#site.status(MAIN);
     if (primaries !== this.#primaries || replicas !== this.#primaries || slots !== 16_384) return false;
     const pods = await this.#site.podsOf(MAIN);
     if (pods.length !== 2 * this.#primaries) return false;
     const access = await this.#site.access(MAIN);
+    const shares: number[] = [];
     for (const { status } of pods) {
       const connection = await connect(endpointOf(status?.podIP ?? ''), { ...access, connectTimeoutMs: 3_000 });
       const [, value] = (await connection.call('CONFIG', 'GET', 'slowlog-max-len')) as string[];
+      const own = parseNodes(String(await connection.call('CLUSTER', 'NODES'))).find((line) => line.myself);
       connection.close();
-      if (value !== String(this.#slowlog)) return false;
+      if (value !== String(this.#slowlog) || !own) return false;
+      if (own.role === 'primary') shares.push(own.slots.reduce((sum, [first, last]) => sum + last - first + 1, 0));
     }
-    return true;
+    const fair = 16_384 / this.#primaries;
+    return shares.length === this.#primaries && shares.every((share) => Math.abs(share - fair) <= fair * UNEVEN);
   }
 }
 

@@ -20,8 +20,14 @@ export interface Simulated {
   readonly seconds: number;
 }
 
-/** @param every 1: each effect. A larger number is for trying out. */
-export async function simulateDeaths(every: number): Promise<Simulated> {
+export interface DeathsWanted {
+  /** 1: each effect. A larger number is for trying out. */
+  readonly every: number;
+  /** Only stages whose name contains it. */
+  readonly stage: string;
+}
+
+export async function simulateDeaths(wanted: DeathsWanted): Promise<Simulated> {
   const began = performance.now();
   const figures = new Map<string, StageFigures>();
   const problems: string[] = [];
@@ -35,24 +41,21 @@ export async function simulateDeaths(every: number): Promise<Simulated> {
     const bad = found.length === 0 ? '' : `\nFAILED ${found.join('\n')}`;
     process.stdout.write(`simulated: ${stage}: ${sum.deaths} deaths at ${effects} effects (${seconds} s)${bad}\n`);
   };
-  const shares = availableParallelism();
-  await Promise.all(Array.from({ length: shares }, (_, index) => share(index, shares, every, take, problems)));
+  const of = availableParallelism();
+  const shares = Array.from({ length: of }, async (_, index) => {
+    const code = await playShare([String(index), String(of), String(wanted.every), wanted.stage], take);
+    if (code !== 0) problems.push(`share ${index} of ${of} ended with ${code}`);
+  });
+  await Promise.all(shares);
   return { stages: [...figures.values()], problems, seconds: (performance.now() - began) / 1_000 };
 }
 
-async function share(
-  index: number,
-  of: number,
-  every: number,
-  take: (report: DeathReport) => void,
-  problems: string[],
-): Promise<void> {
+/** Its exit code. */
+async function playShare(args: readonly string[], take: (report: DeathReport) => void): Promise<number | null> {
   const script = join(import.meta.dirname, 'deaths-child.ts');
-  const child = spawn(process.execPath, [script, String(index), String(of), String(every)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   for await (const line of createInterface({ input: child.stdout })) take(JSON.parse(line) as DeathReport);
   const [code] = (await ended) as [number | null];
-  if (code !== 0) problems.push(`share ${index} of ${of} ended with ${code}`);
+  return code;
 }
