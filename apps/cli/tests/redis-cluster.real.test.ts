@@ -34,6 +34,13 @@ class Site {
     return (await client.resource(redisClusters, 'default').get(NAME)).status ?? {};
   }
 
+  /** A pod that has just been made anew may be news to its cluster, whose status then still tells of before. */
+  async #arePodsReady(): Promise<boolean> {
+    return (await this.pods()).every(
+      ({ status }) => status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') ?? false,
+    );
+  }
+
   /** Until it runs, and is what is asked for. */
   async until(what: string, holds: (status: RedisClusterStatus) => boolean): Promise<RedisClusterStatus> {
     let last: RedisClusterStatus = {};
@@ -41,6 +48,7 @@ class Site {
       await until(
         what,
         async () => {
+          if (!(await this.#arePodsReady())) return false;
           last = await this.status();
           return last.phase === 'Running' && last.currentOperation === undefined && holds(last);
         },
