@@ -20,6 +20,8 @@ export interface Step {
   readonly kills?: boolean;
   /** Before it there is no cluster to write to. */
   readonly isFirst?: boolean;
+  /** Clients here know addresses, not names: they would not find anybody again. What was written before must be there. */
+  readonly changesAllAddresses?: boolean;
   run(stage: Stage): Promise<void>;
 }
 
@@ -81,7 +83,7 @@ export class Stage {
     const began = performance.now();
     const problems: string[] = [];
     const figures = { writes: 0, losses: 0, p99: 0, max: 0 };
-    const traffic = step.isFirst ? undefined : await this.#traffic();
+    const traffic = step.isFirst || step.changesAllAddresses ? undefined : await this.#traffic();
     try {
       if (traffic) await until('something is written', () => traffic.writes >= LEAST_WRITES);
       await step.run(this);

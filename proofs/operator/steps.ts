@@ -183,7 +183,7 @@ const moved: Step = {
 
 const everything: Step = {
   name: 'all pods are deleted at once, and come back at other addresses',
-  kills: true,
+  changesAllAddresses: true,
   async run(stage) {
     const { site } = stage;
     const before = await site.podsOf(MAIN);
