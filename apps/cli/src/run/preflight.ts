@@ -41,8 +41,10 @@ export async function refuseOwnPlane({ client, signal }: Pick<Ground, 'client' |
 
 /** Namespace and kinds as this version needs them. */
 export async function install({ client, namespace, clock, signal }: Ground): Promise<void> {
-  const manifest = namespaceOf(namespace);
-  await client.resource(namespaces).apply(manifest, { fieldManager: 'reeve', force: true, signal });
+  // One that is there is somebody's: its labels say what else may run in it.
+  if (!(await client.resource(namespaces).find(namespace, { signal }))) {
+    await client.resource(namespaces).create(namespaceOf(namespace), { signal });
+  }
   await installKinds(client, signal);
   const endsAt = clock.now() + MOST_WAIT_MS;
   while ((await missingKinds(client, signal)).length > 0 && clock.now() < endsAt) {

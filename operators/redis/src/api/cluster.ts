@@ -187,6 +187,11 @@ const spec = object(
         message:
           'tls.mode cannot be changed: servers with TLS and without do not understand each other. Restore a backup into a new cluster',
       },
+      {
+        rule: "!has(self.tls) || !has(oldSelf.tls) || ((has(self.tls.serverName) ? self.tls.serverName : '') == (has(oldSelf.tls.serverName) ? oldSelf.tls.serverName : '') && (has(self.tls.secretName) ? self.tls.secretName : '') == (has(oldSelf.tls.secretName) ? oldSelf.tls.secretName : ''))",
+        message:
+          'tls.serverName and tls.secretName cannot be changed: servers are known by what they show. Change what is in the Secret',
+      },
     ],
   },
 );

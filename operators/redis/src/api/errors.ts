@@ -202,6 +202,14 @@ export const redisErrors = {
     meaning: 'An atomic slot migration that is not of this operation is running.',
     remedy: 'Wait until it has ended, or cancel it on its source (CLUSTER CANCELSLOTMIGRATIONS).',
   },
+  MEMBERS_EXTERNAL: {
+    meaning: 'A task asked for an upgrade or a restore of servers that somebody else runs.',
+    remedy: 'Do it where these servers are run from.',
+  },
+  UPGRADE_REFUSED: {
+    meaning: 'The server did not let the operator set the version or image that a task asks for.',
+    remedy: 'The message has its reason. Set it in the spec of the RedisCluster, as somebody who may.',
+  },
   MEMBERS_MANAGED: {
     meaning: 'A task asked to add or delete a node of a cluster whose pods the operator makes.',
     remedy: 'Change spec.primaries or spec.replicasPerPrimary of the RedisCluster instead.',
@@ -369,8 +377,7 @@ export const redisErrors = {
     remedy: 'A task waits ten minutes for its cluster. Declare the cluster, then make the task again.',
   },
   CLUSTER_UNSOUND: {
-    meaning:
-      'Not every slot has exactly one owner that answers, or slots are on their way: no backup of it would be whole.',
+    meaning: 'Not every slot has one owner that answers, or slots are on their way: no backup would be whole.',
     remedy: 'Wait until the check of the cluster is clean, or mend it, and ask again.',
   },
   BACKUPS_UNAVAILABLE: {
@@ -410,10 +417,8 @@ export const redisErrors = {
     remedy: 'Make a new cluster and restore into that.',
   },
   RESTORE_UNREADABLE: {
-    meaning:
-      'A server did not take a key of the backup: most often it is older than the one that was backed up, or another product.',
-    remedy:
-      'Restore into a cluster of the same product, and of a version that is not older. Empty this one before anything else.',
+    meaning: 'A server did not take a key of the backup: most often it is older, or another product.',
+    remedy: 'Restore into a new cluster of the same product, and of a version that is not older.',
   },
   RESTORE_FAILED: {
     meaning: 'Slots had no owner, or replicas did not get what was restored, for too long.',

@@ -94,6 +94,7 @@ export class ClusterTurn {
   /** Why an object of ours could not be made what it should be. */
   #undeclared: string | undefined;
   #users = '';
+  #canDeclareSet = true;
   #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
@@ -123,9 +124,9 @@ export class ClusterTurn {
     await this.#write(seen, isPaused);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
-    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     work.signal.throwIfAborted();
     if (environment && this.#current && !isPaused) await this.#goOn(this.#current, environment);
+    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     return this.#verdict(seen, isPaused);
   }
 
@@ -136,8 +137,14 @@ export class ClusterTurn {
     this.#waiting.push(...waitingFor);
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
-    await this.#tryTo(async () => this.#given.podAgents?.declare(work, this.#pods()));
-    return this.#letIn(await this.#tls.reach(connectOptionsOf(secret as Secret | undefined), true));
+    // A pod without the account of its agent would not even be made.
+    this.#canDeclareSet = await this.#tryTo(async () => this.#given.podAgents?.declare(work, this.#pods()));
+    const options = connectOptionsOf(secret as Secret | undefined);
+    let reached: ConnectOptions | undefined;
+    const isMade = await this.#tryTo(async () => {
+      reached = await this.#tls.reach(options, true);
+    });
+    return this.#letIn(isMade ? reached : await this.#tls.reach(options, false));
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
@@ -178,26 +185,32 @@ export class ClusterTurn {
 
   async #act(seen: Seen, environment: Access): Promise<void> {
     const { work, runs } = this.#given;
-    const run = runs.of(work.key);
-    if (run && run.id !== this.#current?.id) await runs.stop(work.key, 'superseded');
+    const found = runs.of(work.key);
+    if (found && found.id !== this.#current?.id) await runs.stop(work.key, 'superseded');
+    // What another one comes to is nothing to this one.
+    const run = found?.id === this.#current?.id ? found : undefined;
     if (this.#current && run?.end) await this.#end(this.#current, run.end);
     else if (this.#current && (await this.#isCancelled(this.#current))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
     if (!this.#given.enrollment) {
       const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#current !== undefined };
       const replicas = await replicasNow(work, asked, seen);
-      await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
+      if (this.#canDeclareSet) {
+        await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
+      }
     }
     if (!this.#current) await this.#begin(seen, environment);
   }
 
   /** What the server refuses is a condition; the cluster is looked after all the same. */
-  async #tryTo(declare: () => Promise<unknown>): Promise<void> {
+  async #tryTo(declare: () => Promise<unknown>): Promise<boolean> {
     try {
       await declare();
+      return true;
     } catch (error) {
       if (!isKubeError(error, 'KUBE_INVALID') && !isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
       this.#undeclared = (error as Error).message.slice(0, MOST_TEXT);
+      return false;
     }
   }
 
@@ -225,12 +238,16 @@ export class ClusterTurn {
     const { work, runs, tasks } = this.#given;
     if (current.trigger.kind !== 'RedisTask') return false;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
-    if (task && !task.metadata.deletionTimestamp) return false;
+    // What does not run here was begun by somebody else, who may have ended it and not come to write that here.
+    if (task && !task.metadata.deletionTimestamp && runs.of(work.key)) return false;
     const { namespace } = work.object.metadata;
     const live = await work.api.resource(redisTasks, namespace).find(current.trigger.name, { signal: work.signal });
-    if (live?.metadata.uid === current.trigger.uid && !live.metadata.deletionTimestamp) return false;
+    const isThere = live?.metadata.uid === current.trigger.uid && !live.metadata.deletionTimestamp;
+    const { phase, message } = live?.status ?? {};
+    if (isThere && phase !== 'Succeeded' && phase !== 'Failed') return false;
     await runs.stop(work.key, 'deleted');
-    this.#past(current, 'cancelled', `task ${current.trigger.name} was deleted`);
+    if (isThere) this.#past(current, phase === 'Succeeded' ? 'done' : 'failed', message);
+    else this.#past(current, 'cancelled', `task ${current.trigger.name} was deleted`);
     return true;
   }
 

@@ -159,6 +159,6 @@ function secretOf(name: string, cluster: string, parts: Readonly<Record<string, 
 }
 
 /** A name for how servers are reached: another one needs another connection. Says nothing of what it is made from. */
-export function accessDigest({ password = '', tls }: ConnectOptions): string {
-  return digest({ password, tls: tls ? [tls.ca, tls.cert, tls.servername].map(String) : [] });
+export function accessDigest({ username = '', password = '', tls }: ConnectOptions): string {
+  return digest({ username, password, tls: tls ? [tls.ca, tls.cert, tls.key, tls.servername].map(String) : [] });
 }

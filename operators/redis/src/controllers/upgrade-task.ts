@@ -1,4 +1,5 @@
 /** Goes on with the upgrade that a task asks for. Nothing of it is remembered: what the cluster is to run, and what its pods run, says all. */
+import { isKubeError } from '@reeve/kube';
 import { type DeepReadonly, timestamp } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { RedisClusterSpec } from '../api/cluster.ts';
@@ -37,7 +38,13 @@ export async function advanceUpgrade({ work, tasks, members }: UpgradeGiven): Pr
       }
       const { resourceVersion } = live?.metadata ?? {};
       const value = { metadata: { resourceVersion }, spec: { version, image } };
-      await api.patch(name, { type: 'merge', value }, { signal: work.signal });
+      try {
+        await api.patch(name, { type: 'merge', value }, { signal: work.signal });
+      } catch (error) {
+        if (!isKubeError(error, 'KUBE_INVALID') && !isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
+        const { message } = error as Error;
+        return writeTask(work, task, { ...refusedStatus([{ code: 'UPGRADE_REFUSED', message }], now), startedAt });
+      }
       work.events.normal('UpgradeBegun', `task ${task.metadata.name} asks for ${image ?? version ?? ''}`, 'Upgrade');
       return writeTask(work, task, { phase: 'Running', startedAt, progress: 'the cluster is told' });
     }

@@ -3,7 +3,7 @@
  * the time of it, until nobody knows it any more. Pure.
  */
 import { canonicalJson, timestamp } from '@reeve/runtime';
-import type { MemberStatus, RedisClusterStatus } from '../api/cluster.ts';
+import { type MemberStatus, MOST_MEMBERS, type RedisClusterStatus } from '../api/cluster.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { byOrdinal, type Topology } from './cluster-status.ts';
 import { reported } from './topology.ts';
@@ -22,7 +22,7 @@ export function storeStates(
   { view, told = [] }: { readonly view: ClusterView; readonly told?: readonly MemberStatus[] },
 ): StoredTopology {
   const fresh = [...seen.members, ...told];
-  const members = withNames([...fresh, ...kept(before, fresh, view)]);
+  const members = withNames([...fresh, ...kept(before, fresh, view)].slice(0, MOST_MEMBERS));
   const isSame = canonicalJson(members) === canonicalJson(before.members ?? []);
   const age = view.observedAt - Date.parse(before.observedAt ?? '');
   const observedAt =

@@ -72,6 +72,7 @@ export function taskWish(
     const name = `${metadata.namespace ?? ''}/${spec.cluster}/${spec.backup.name ?? metadata.name}`;
     request = { name, by: metadata.uid ?? '', users: desired.users };
   } else if (spec.restore) {
+    if (desired.members === 'external') return { refused: [membersAreExternal] };
     kind = 'restore';
     request = { name: `${metadata.namespace ?? ''}/${spec.restore.cluster}/${spec.restore.name}` };
   } else return undefined;
@@ -85,6 +86,12 @@ export function taskWish(
     needsApproval: false,
   };
 }
+
+export const membersAreExternal: Refusal = {
+  code: 'MEMBERS_EXTERNAL',
+  message: 'external members are somebody’s servers: what they run and hold is not ours to set',
+  subjects: [],
+};
 
 const membersAreManaged: Refusal = {
   code: 'MEMBERS_MANAGED',

@@ -7,6 +7,7 @@ import type { RedisClusterSpec } from '../api/cluster.ts';
 import type { RedisTask } from '../api/task.ts';
 import { desiredOf } from './desired.ts';
 import type { PodMember } from './pods.ts';
+import { membersAreExternal } from './task-wish.ts';
 
 export interface UpgradeFacts {
   readonly spec: RedisClusterSpec;
@@ -22,6 +23,7 @@ export type UpgradeStep =
 type Asked = NonNullable<RedisTask['spec']['upgrade']>;
 
 export function upgradeStep(asked: Asked, { spec, members }: UpgradeFacts): UpgradeStep {
+  if (spec.members === 'external') return { step: 'refuse', refused: [membersAreExternal] };
   const { version, image } = asked;
   const { image: _image, version: _version, ...rest } = spec;
   const wanted = desiredOf({

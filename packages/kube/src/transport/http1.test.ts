@@ -251,3 +251,31 @@ test('events that come thick and fast arrive all, in their order', async (t) => 
   const seen = await text(await wire.send({ ...get('/'), streaming: true }, noTls));
   assert.equal(seen, Array.from({ length: EVENTS }, (_, number) => `${number}\n`).join(''));
 });
+
+test('a slow reader gets all of a burst, also if nothing follows it', async (t) => {
+  const SIZE = 16 * 1024;
+  const CHUNKS = 200;
+  const { wire } = await pair(t, 'http', (_request, response) => {
+    let sent = 0;
+    const more = (): void => {
+      if (sent++ === CHUNKS) return; // and silence
+      response.write(Buffer.alloc(SIZE, 1));
+      setImmediate(more);
+    };
+    more();
+  });
+  // The connection is full after some time, and rests: readers of all paces let it go on at different moments of that.
+  const read = async (pause: number): Promise<number> => {
+    const { body } = await wire.send({ ...get('/'), streaming: true }, noTls);
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      if (bytes === SIZE * CHUNKS) break;
+      const until = performance.now() + pause;
+      while (performance.now() < until) await new Promise(setImmediate);
+    }
+    return bytes;
+  };
+  const seen = await Promise.all([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 25, 30].map(read));
+  assert.deepEqual(new Set(seen), new Set([SIZE * CHUNKS]));
+});

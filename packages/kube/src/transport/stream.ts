@@ -99,18 +99,19 @@ export class Stream {
   async #settle(): Promise<void> {
     this.#isSettling = true;
     const isThick = await this.#gathering.turn();
-    this.#tell();
-    while (isThick && this.#hasMore) {
+    do {
       this.#hasMore = false;
-      await this.#gathering.turn();
       this.#tell();
-    }
+      if (isThick) await this.#gathering.turn();
+    } while (this.#hasMore);
     if (isThick && !this.#socket.destroyed) {
       this.#socket.pause();
       await this.#gathering.rest();
       if (!this.#arrivals.isFull) this.#socket.resume();
     }
     this.#isSettling = false;
+    // A reader who had kept the connection waiting may have let it go on meanwhile.
+    if (this.#hasMore) void this.#settle();
   }
 
   #tell(): void {
