@@ -101,3 +101,20 @@ test('a pod is named once: who lived there before another one goes by its id', (
   assert.equal(stateOf(members, 'old')?.pod, idOf('old'));
   assert.equal(new Set(members.map(({ pod }) => pod)).size, 7);
 });
+
+test('a status holds no more members than its schema takes: who answers goes first', () => {
+  const before = Array.from(
+    { length: 1_000 },
+    (_, number): MemberStatus => ({
+      id: idOf(`x${number}`),
+      pod: `x-${number}`,
+      role: 'replica',
+    }),
+  );
+  const { members } = storeStates({ members: before }, topologyOf([], viewAt(0, [])), {
+    view: viewAt(0, []),
+    told: [{ id: idOf('new'), pod: 'new', role: 'primary' }],
+  });
+  assert.equal(members.length, 1_000);
+  assert.ok(stateOf(members, 'new'));
+});

@@ -70,3 +70,9 @@ test('the pods of a managed cluster are not added and deleted by tasks', () => {
   assert.deepEqual(requestOf(asked({ addNode: { member: 'h-4' } }, 'managed')), ['MEMBERS_MANAGED']);
   assert.deepEqual(requestOf(asked({ deleteNode: { node: 'h-2' } }, 'managed')), ['MEMBERS_MANAGED']);
 });
+
+test('nothing is restored into servers that somebody else runs; a backup of them may be taken', () => {
+  assert.deepEqual(requestOf(asked({ restore: { cluster: 'c', name: 'b' } })), ['MEMBERS_EXTERNAL']);
+  assert.equal(requestOf(asked({ restore: { cluster: 'c', name: 'b' } }, 'managed'))?.[0], 'restore');
+  assert.equal(requestOf(asked({ backup: {} }))?.[0], 'backup');
+});

@@ -77,3 +77,8 @@ test('another product, an older version, and pods that would lose their keys are
   const kept = { ...alone, storage: { size: '1Gi' } };
   assert.equal(codes(upgradeStep({ version: '10' }, { spec: kept, members: old })), 'set');
 });
+
+test('what external members run is not ours to set', () => {
+  const external = { ...spec, members: 'external' as const };
+  assert.deepEqual(codes(upgradeStep({ version: '10' }, { spec: external, members: [] })), ['MEMBERS_EXTERNAL']);
+});
