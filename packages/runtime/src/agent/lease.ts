@@ -3,7 +3,7 @@
  * two machines: whoever judges a lease counts, by its own clock, since it last saw it renewed.
  */
 import type { Clock } from '../ports/ports.ts';
-import { type KubeResource, type ObjectClient, written } from '../resource/objects.ts';
+import { type KubeResource, type ObjectClient, type Written, written } from '../resource/objects.ts';
 
 export interface LeaseObject extends KubeResource {
   readonly spec?: {
@@ -77,6 +77,8 @@ export class MemberLease {
   readonly #kin: string | undefined;
   readonly #watch: LeaseWatch;
   #heldUntil = Number.NEGATIVE_INFINITY;
+  /** As the server answered when we last wrote it. */
+  #own: LeaseObject | undefined;
 
   constructor(ports: { readonly clock: Clock }, client: LeaseClient, options: MemberLeaseOptions) {
     const { member, life, place } = options;
@@ -97,15 +99,27 @@ export class MemberLease {
   /** Takes or renews it. False: another one holds it. Throws what the API throws; what was held stays held until its time is up. */
   async renew(signal: AbortSignal): Promise<boolean> {
     const asked = this.#clock.now(); // not when the answer came: the others count from before that
-    const lease = await this.#client.find(this.#name, { signal });
-    const result = lease ? await this.#update(lease, signal) : await this.#create(signal);
+    const result = (await this.#renewOwn(signal)) || (await this.#readAndRenew(signal));
     if (result) this.#heldUntil = asked + LEASE_SECONDS * 1_000;
     return result;
   }
 
+  /** Without reading it first: if somebody else wrote it since, the server refuses. Thousands of agents do this all day. */
+  async #renewOwn(signal: AbortSignal): Promise<boolean> {
+    const own = this.#own;
+    // Whatever comes of it, it is read the next time, unless this is written.
+    this.#own = undefined;
+    return own !== undefined && this.#update(own, signal);
+  }
+
+  async #readAndRenew(signal: AbortSignal): Promise<boolean> {
+    const lease = await this.#client.find(this.#name, { signal });
+    return lease ? this.#update(lease, signal) : this.#create(signal);
+  }
+
   async #create(signal: AbortSignal): Promise<boolean> {
     const metadata = { name: this.#name, labels: { [MEMBER_LEASE_LABEL]: this.#member } };
-    return (await written(this.#client.create({ metadata, spec: this.#spec(0) }, { signal }))).written;
+    return this.#keep(await written(this.#client.create({ metadata, spec: this.#spec(0) }, { signal })));
   }
 
   async #update(lease: LeaseObject, signal: AbortSignal): Promise<boolean> {
@@ -115,7 +129,12 @@ export class MemberLease {
     const isFree = holderIdentity === '' || (this.#kin !== undefined && holderIdentity.startsWith(this.#kin));
     if (!isOurs && !isFree && this.#watch.isAlive(this.#name)) return false;
     const spec = this.#spec(isOurs ? leaseTransitions : leaseTransitions + 1);
-    return (await written(this.#client.update({ ...lease, spec }, { signal }))).written;
+    return this.#keep(await written(this.#client.update({ ...lease, spec }, { signal })));
+  }
+
+  #keep(result: Written<LeaseObject>): boolean {
+    if (result.written) this.#own = result.object;
+    return result.written;
   }
 
   #spec(leaseTransitions: number): NonNullable<LeaseObject['spec']> {
