@@ -13,7 +13,7 @@ export class LineCutter {
     this.#maxBytes = maxBytes;
   }
 
-  /** The lines that this chunk ends, all together, so that a reader can take them in one turn. Empty lines are left out. */
+  /** The lines that this chunk ends, all together, so that a reader can take them in one turn; they may lie in it. Empty lines are left out. */
   push(bytes: Uint8Array): readonly Buffer[] {
     const chunk = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const lines: Buffer[] = [];
@@ -23,7 +23,8 @@ export class LineCutter {
       for (const line of this.end()) lines.push(line);
       start = end + 1;
     }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
+    // A copy: the chunk may be lent.
+    if (start < chunk.length) this.#keep(Buffer.from(chunk.subarray(start)));
     return lines;
   }
 

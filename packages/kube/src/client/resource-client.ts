@@ -157,7 +157,7 @@ export class ResourceClient<T extends KubeObject> {
       ...(sendInitialEvents ? { sendInitialEvents, resourceVersionMatch: 'NotOlderThan' } : {}),
     });
     const what = titleOf(request);
-    using stream = await this.#caller.stream(withSignal(request, signal));
+    using stream = await this.#caller.stream({ ...withSignal(request, signal), borrows: true });
     const cutter = new LineCutter(this.#caller.maxBytes);
     const common = new Map<string, string>();
     const read = (lines: readonly Buffer[]) => readEvents<T>(lines, what, options, common);

@@ -45,7 +45,8 @@ export class Answer implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Controller, chunk: Buffer): void {
-    this.#arrivals.push(chunk);
+    this.#arrivals.add(chunk);
+    this.#arrivals.tell();
   }
 
   onResponseEnd(): void {

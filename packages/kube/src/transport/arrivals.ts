@@ -16,22 +16,56 @@ export interface Source {
   leave(): void;
 }
 
+/** What has arrived and waits for its reader. */
+export interface Held {
+  /** In bytes. */
+  readonly size: number;
+  add(piece: Buffer): void;
+  /** All of it; then it is empty. */
+  take(): Buffer;
+}
+
+/** Pieces that are nobody else's. */
+class Pieces implements Held {
+  #pieces: Buffer[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#size += piece.length;
+  }
+
+  take(): Buffer {
+    const [first] = this.#pieces;
+    const taken = first && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces, this.#size);
+    this.#pieces = [];
+    this.#size = 0;
+    return taken;
+  }
+}
+
 export class Arrivals implements AsyncIterator<Uint8Array, undefined> {
   readonly #server: URL;
   readonly #request: TransportRequest;
   readonly #source: Source;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #held: Held;
+  /** The reader may have what is held. */
+  #isTold = false;
   #isPaused = false;
   #wake: (() => void) | undefined;
   /** Set when nothing more comes: with what went wrong, if something did. */
   #end: { readonly error?: unknown } | undefined;
   #isLeft = false;
 
-  constructor(server: URL, request: TransportRequest, source: Source) {
+  constructor(server: URL, request: TransportRequest, source: Source, held: Held = new Pieces()) {
     this.#server = server;
     this.#request = request;
     this.#source = source;
+    this.#held = held;
   }
 
   /** The source has been told to wait. */
@@ -39,14 +73,19 @@ export class Arrivals implements AsyncIterator<Uint8Array, undefined> {
     return this.#isPaused;
   }
 
-  push(chunk: Buffer): void {
+  /** The reader is not told yet. */
+  add(piece: Buffer): void {
     if (this.#isLeft) return;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > HIGH_WATER && !this.#isPaused) {
+    this.#held.add(piece);
+    if (this.#held.size > HIGH_WATER && !this.#isPaused) {
       this.#isPaused = true;
       this.#source.pause();
     }
+  }
+
+  /** The reader may have all that was added. */
+  tell(): void {
+    this.#isTold = true;
     this.#wake?.();
   }
 
@@ -57,13 +96,13 @@ export class Arrivals implements AsyncIterator<Uint8Array, undefined> {
 
   /** Whole, if all of it is here already. */
   body(): TransportResponse['body'] {
-    if (this.#end && this.#end.error === undefined) return this.#bytes > 0 ? this.#take() : new Uint8Array();
+    if (this.#end && this.#end.error === undefined) return this.#held.size > 0 ? this.#take() : new Uint8Array();
     return { [Symbol.asyncIterator]: () => this };
   }
 
   async next(): Promise<Next> {
     while (!this.#isLeft) {
-      if (this.#bytes > 0) return { done: false, value: this.#take() };
+      if (this.#held.size > 0 && (this.#isTold || this.#end)) return { done: false, value: this.#take() };
       if (this.#end) return this.#finish(this.#end);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -75,17 +114,15 @@ export class Arrivals implements AsyncIterator<Uint8Array, undefined> {
   /** Also to one who never asked, or waits. */
   async return(): Promise<Next> {
     this.#isLeft = true;
-    this.#chunks = [];
+    this.#held.take();
     if (!this.#end) this.#source.leave();
     this.#wake?.();
     return DONE;
   }
 
   #take(): Buffer {
-    const [first] = this.#chunks;
-    const taken = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks, this.#bytes);
-    this.#chunks = [];
-    this.#bytes = 0;
+    const taken = this.#held.take();
+    this.#isTold = false;
     if (this.#isPaused) {
       this.#isPaused = false;
       this.#source.resume();

@@ -1,9 +1,24 @@
 /** Puts pieces together in memory that is used again: a buffer for each of them costs more than to copy them twice. */
-const USUAL = 64 * 1024;
+import type { Held } from './arrivals.ts';
 
-export class ByteStore {
-  #bytes = Buffer.allocUnsafeSlow(USUAL);
+const USUAL = 64 * 1024;
+/** Memory of more than this many times what is needed is let go of. */
+const SPARE = 8;
+
+export class ByteStore implements Held {
+  readonly #lends: () => boolean;
+  #bytes: Buffer = Buffer.allocUnsafeSlow(USUAL);
   #size = 0;
+  /** What was taken last, if it was lent. */
+  #lent: Buffer | undefined;
+
+  /**
+   * @param lends what is taken need only last until the next is. A copy for good is memory outside of the engine's own, and each 64 MB
+   * of it make the engine look through all it has: that cost more than the events, where many objects are kept.
+   */
+  constructor(lends: () => boolean = () => false) {
+    this.#lends = lends;
+  }
 
   get size(): number {
     return this.#size;
@@ -20,11 +35,14 @@ export class ByteStore {
     this.#size = size;
   }
 
-  /** All of it, for good; then it is empty. */
   take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#size));
+    const held = this.#bytes.subarray(0, this.#size);
+    const taken = this.#lends() ? held : Buffer.from(held);
+    const next = taken === held ? this.#lent : this.#bytes;
+    this.#lent = taken === held ? this.#bytes : undefined;
+    const most = Math.max(USUAL, SPARE * this.#size);
+    this.#bytes = next !== undefined && next.length <= most ? next : Buffer.allocUnsafeSlow(USUAL);
     this.#size = 0;
-    if (this.#bytes.length > USUAL) this.#bytes = Buffer.allocUnsafeSlow(USUAL);
     return taken;
   }
 }

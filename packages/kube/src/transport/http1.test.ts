@@ -279,3 +279,29 @@ test('a slow reader gets all of a burst, also if nothing follows it', async (t) 
   const seen = await Promise.all([1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 25, 30].map(read));
   assert.deepEqual(new Set(seen), new Set([SIZE * CHUNKS]));
 });
+
+test('who borrows gets every byte in its turn; a refusal is never lent', async (t) => {
+  const PIECES = 300;
+  const piece = (number: number): Buffer => Buffer.alloc(1 + ((number * 7_919) % 30_000), number % 256);
+  const { wire } = await pair(t, 'http', (request, response) => {
+    if (request.url === '/refused') response.statusCode = 410;
+    let sent = 0;
+    const more = (): void => {
+      if (sent === PIECES) return void response.end();
+      response.write(piece(sent++));
+      setImmediate(more);
+    };
+    more();
+  });
+  const whole = Buffer.concat(Array.from({ length: PIECES }, (_, number) => piece(number)));
+  const ask = async (path: string) => {
+    const { body } = await wire.send({ ...get(path), streaming: true, borrows: true }, noTls);
+    return body as AsyncIterable<Uint8Array>;
+  };
+  const copies: Buffer[] = [];
+  for await (const chunk of await ask('/')) copies.push(Buffer.from(chunk));
+  assert.ok(Buffer.concat(copies).equals(whole));
+  const kept: Uint8Array[] = [];
+  for await (const chunk of await ask('/refused')) kept.push(chunk);
+  assert.ok(kept.length > 1 && Buffer.concat(kept).equals(whole));
+});

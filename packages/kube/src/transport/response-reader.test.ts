@@ -92,3 +92,17 @@ test('a store gives back what it was given, and what was taken is nobody else’
     [2, 20, 200_000, 10, 600_000].map((size) => [size, 1, 2]),
   );
 });
+
+test('what a store lends is right until the next is taken, and is written again after it', () => {
+  const store = new ByteStore(() => true);
+  const memory: ArrayBufferLike[] = [];
+  for (const [turn, size] of [10, 200_000, 3, 100_000, 7, 9, 500, 2, ...Array<number>(20).fill(700)].entries()) {
+    store.add(Buffer.alloc(size, turn));
+    const lent = store.take();
+    // Filled again while somebody reads it.
+    store.add(Buffer.alloc(size, 99));
+    assert.deepEqual([lent.length, lent.every((byte) => byte === turn)], [size, true]);
+    memory.push(lent.buffer, store.take().buffer);
+  }
+  assert.equal(new Set(memory.slice(-40)).size, 2);
+});

@@ -24,7 +24,6 @@ export class Stream {
   readonly #reader = new ResponseReader();
   readonly #arrivals: Arrivals;
   readonly #gathering = new Gathering();
-  readonly #store = new ByteStore();
   #isSettling = false;
   /** Something came since it was last told. */
   #hasMore = false;
@@ -44,11 +43,13 @@ export class Stream {
       this.#reject = reject;
     });
     this.#socket = this.#open(server, tls);
-    this.#arrivals = new Arrivals(server, request, {
+    const source = {
       pause: () => this.#socket.pause(),
       resume: () => this.#socket.resume(),
       leave: () => this.destroy(),
-    });
+    };
+    const lends = () => request.borrows === true && (this.#reader.head?.status ?? 0) < 300;
+    this.#arrivals = new Arrivals(server, request, source, new ByteStore(lends));
     this.#socket.write(head);
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -86,7 +87,7 @@ export class Stream {
     if (!this.#isSettling) void this.#settle();
     this.#hasMore = true;
     try {
-      this.#reader.read(bytes, (piece) => this.#store.add(piece));
+      this.#reader.read(bytes, (piece) => this.#arrivals.add(piece));
     } catch (error) {
       this.#socket.destroy(error as Error);
     }
@@ -116,7 +117,7 @@ export class Stream {
 
   #tell(): void {
     const { head, isDone } = this.#reader;
-    if (this.#store.size > 0) this.#arrivals.push(this.#store.take());
+    this.#arrivals.tell();
     if (isDone) {
       this.#arrivals.end({});
       this.#socket.destroy();

@@ -13,6 +13,11 @@ export interface TransportRequest {
   readonly body?: string;
   /** The answer comes for as long as the server likes, as of a watch: it gets a connection it keeps nobody from. */
   readonly streaming?: boolean;
+  /**
+   * Whoever asks keeps nothing of a piece of the body when it asks for the next one: pieces may lie in memory that is used again. Only
+   * of answers that are no refusals.
+   */
+  readonly borrows?: boolean;
   /** Ends request and body; whoever waits gets its reason. */
   readonly signal?: AbortSignal;
 }
