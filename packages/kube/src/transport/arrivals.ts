@@ -5,8 +5,6 @@ import { networkError } from './wire.ts';
 type Next = IteratorResult<Uint8Array, undefined>;
 
 const DONE: Next = { done: true, value: undefined };
-/** Bytes that wait for a reader before the connection does. */
-const HIGH_WATER = 1024 * 1024;
 
 /** The connection that they come from. */
 export interface Source {
@@ -20,6 +18,8 @@ export interface Source {
 export interface Held {
   /** In bytes. */
   readonly size: number;
+  /** With more than this the connection waits for the reader. */
+  readonly enough: number;
   add(piece: Buffer): void;
   /** All of it; then it is empty. */
   take(): Buffer;
@@ -27,6 +27,7 @@ export interface Held {
 
 /** Pieces that are nobody else's. */
 class Pieces implements Held {
+  readonly enough = 1024 * 1024;
   #pieces: Buffer[] = [];
   #size = 0;
 
@@ -77,7 +78,7 @@ export class Arrivals implements AsyncIterator<Uint8Array, undefined> {
   add(piece: Buffer): void {
     if (this.#isLeft) return;
     this.#held.add(piece);
-    if (this.#held.size > HIGH_WATER && !this.#isPaused) {
+    if (this.#held.size > this.#held.enough && !this.#isPaused) {
       this.#isPaused = true;
       this.#source.pause();
     }

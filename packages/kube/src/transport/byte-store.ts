@@ -2,10 +2,11 @@
 import type { Held } from './arrivals.ts';
 
 const USUAL = 64 * 1024;
-/** Memory of more than this many times what is needed is let go of. */
-const SPARE = 8;
+/** More is let go of once it is empty. */
+const MOST_KEPT = 512 * 1024;
 
 export class ByteStore implements Held {
+  readonly enough = 256 * 1024;
   readonly #lends: () => boolean;
   #bytes: Buffer = Buffer.allocUnsafeSlow(USUAL);
   #size = 0;
@@ -40,8 +41,7 @@ export class ByteStore implements Held {
     const taken = this.#lends() ? held : Buffer.from(held);
     const next = taken === held ? this.#lent : this.#bytes;
     this.#lent = taken === held ? this.#bytes : undefined;
-    const most = Math.max(USUAL, SPARE * this.#size);
-    this.#bytes = next !== undefined && next.length <= most ? next : Buffer.allocUnsafeSlow(USUAL);
+    this.#bytes = next !== undefined && next.length <= MOST_KEPT ? next : Buffer.allocUnsafeSlow(USUAL);
     this.#size = 0;
     return taken;
   }
