@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addCounts, type Counts, deal, judge, sumCounts, tierOf } from './runner.ts';
+import { addCounts, batchEnd, type Counts, cut, judge, sumCounts, tierOf } from './runner.ts';
 
 const good: Counts = { tests: 3, passed: 3, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 
@@ -33,12 +33,30 @@ test('counts add up, and a batch without a summary spoils the sum', () => {
   assert.equal(addCounts(good, undefined), undefined);
 });
 
-test('files are dealt out completely, each once', () => {
-  assert.deepEqual(deal([1, 2, 3, 4, 5], 2), [
-    [1, 3, 5],
-    [2, 4],
+test('files are cut into batches of neighbours, each once', () => {
+  assert.deepEqual(cut([1, 2, 3, 4, 5], 2), [
+    [1, 2, 3],
+    [4, 5],
   ]);
-  assert.deepEqual(deal([1], 8), [[1]]);
+  assert.deepEqual(cut([1, 2, 3], 8), [[1], [2], [3]]);
+  const many = Array.from({ length: 276 }, (_, index) => index);
+  const parts = cut(many, 8);
+  assert.deepEqual(parts.flat(), many);
+  assert.deepEqual(
+    [...new Set(parts.map((part) => part.length))].sort((a, b) => a - b),
+    [34, 35],
+  );
+});
+
+test('a batch whose process failed is no success, whatever it counted', () => {
+  assert.deepEqual(batchEnd(good, 0), { counts: good });
+  assert.deepEqual(batchEnd({ ...good, failed: 2 }, 1), { counts: { ...good, failed: 2 } });
+  const passed = batchEnd(good, 1);
+  assert.equal(passed.counts?.failed, 1);
+  assert.match(passed.words ?? '', /ended with 1 although its tests passed/);
+  const killed = batchEnd(undefined, 'SIGKILL');
+  assert.equal(killed.counts, undefined);
+  assert.match(killed.words ?? '', /SIGKILL and without a summary/);
 });
 
 test('no job is lost in the sum, whatever order they end in', async () => {

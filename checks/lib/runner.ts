@@ -59,6 +59,8 @@ export function filesOf(tier: Tier, filters: readonly string[]): readonly string
     .map((path) => join(root, path));
 }
 
+/** What a test process loads before Node's test runner. */
+const light = new URL('./light-testing.ts', import.meta.url);
 const deadline = new URL('./deadline-testing.ts', import.meta.url);
 
 /** Each file in a process of its own, which loads `first` and has to end some time; the output as it comes. */
@@ -69,23 +71,31 @@ export async function runApart(
 ): Promise<TierResult> {
   const started = performance.now();
   if (files.length === 0) return { counts: none, seconds: 0 };
-  const execArgv = [deadline, ...first].map(({ href }) => `--import=${href}`);
+  const execArgv = [light, deadline, ...first].map(({ href }) => `--import=${href}`);
   const options = { concurrency, isolation: 'process', execArgv } as const;
-  const counts = await runInNode(files, options, (text) => process.stdout.write(text));
+  const counts = await runInNode(files, options, toStdout);
   return { counts, seconds: (performance.now() - started) / 1000 };
 }
 
-/** The number of processes that the files are dealt out to: enough to keep processors busy, few enough to start fast. */
-const BATCHES = 4;
+type Write = (text: string) => unknown;
+
+const toStdout: Write = (text) => process.stdout.write(text);
+
+/** Enough that the last to end does not end long after the others, few enough that starting them costs little. */
+const BATCHES = 8;
 
 /**
  * Many small files in few processes, because starting Node and stripping types costs more than most tests do. The output
  * of a batch comes when it has ended, so that batches do not mix.
  */
-export async function runBatches(files: readonly string[], concurrency: number): Promise<TierResult> {
+export async function runBatches(
+  files: readonly string[],
+  concurrency: number,
+  write: Write = toStdout,
+): Promise<TierResult> {
   const started = performance.now();
   if (files.length === 0) return { counts: none, seconds: 0 };
-  const counts = await sumCounts(deal(files, BATCHES), concurrency, runBatch);
+  const counts = await sumCounts(cut(files, BATCHES), concurrency, (batch) => runBatch(batch, write));
   return { counts, seconds: (performance.now() - started) / 1000 };
 }
 
@@ -104,14 +114,33 @@ export async function sumCounts<T>(
   return results.reduce(addCounts, none);
 }
 
-/** Neighbours go to different hands: the heavy files of one folder do not end up together. */
-export function deal<T>(items: readonly T[], hands: number): readonly (readonly T[])[] {
-  return Array.from({ length: Math.min(hands, items.length) }, (_, hand) =>
-    items.filter((_item, index) => index % hands === hand),
-  );
+/** Neighbours stay together: files of one folder import the same modules, which a process loads only once. */
+export function cut<T>(items: readonly T[], parts: number): readonly (readonly T[])[] {
+  const bounds = Array.from({ length: parts + 1 }, (_, part) => Math.round((part * items.length) / parts));
+  return bounds
+    .slice(1)
+    .map((end, part) => items.slice(bounds[part], end))
+    .filter((part) => part.length > 0);
 }
 
-function runBatch(files: readonly string[]): Promise<Counts | undefined> {
+/** What a batch counts for, and what is to be said about the way its process ended. */
+export function batchEnd(
+  counts: Counts | undefined,
+  ended: number | string | null,
+): { readonly counts: Counts | undefined; readonly words?: string } {
+  if (!counts) return { counts, words: `a batch ended with ${ended} and without a summary` };
+  if (ended === 0 || counts.failed + counts.cancelled > 0) return { counts };
+  // An error that nobody caught belongs to no test, so that no test failed of it.
+  return {
+    counts: { ...counts, failed: 1 },
+    words: `a batch ended with ${ended} although its tests passed: see above what nobody caught`,
+  };
+}
+
+/** As long as all batches together may take, several times over. */
+const BATCH_MINUTES = '3';
+
+function runBatch(files: readonly string[], write: Write): Promise<Counts | undefined> {
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL('./batch-testing.ts', import.meta.url)), [...files], {
       cwd: root,
@@ -119,20 +148,21 @@ function runBatch(files: readonly string[]): Promise<Counts | undefined> {
       env: {
         ...process.env,
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/compile'),
+        REEVE_TEST_MINUTES: process.env.REEVE_TEST_MINUTES ?? BATCH_MINUTES,
       },
     });
     const output: Buffer[] = [];
-    let counts: Counts | undefined;
+    let told: Counts | undefined;
     child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
     child.on('message', (message) => {
-      counts = message as unknown as Counts;
+      told = message as unknown as Counts;
     });
     child.on('error', reject);
     child.on('close', (code, signal) => {
-      process.stdout.write(Buffer.concat(output));
-      if (!counts)
-        process.stdout.write(`a batch ended with ${signal ?? code} and without a summary: ${files.join(' ')}\n`);
+      write(Buffer.concat(output).toString());
+      const { counts, words } = batchEnd(told, signal ?? code);
+      if (words !== undefined) write(`${words}: ${files.join(' ')}\n`);
       resolve(counts);
     });
   });
@@ -145,10 +175,12 @@ export async function runInNode(
     readonly isolation: 'process' | 'none';
     readonly execArgv?: readonly string[];
   },
-  write: (text: string) => unknown,
+  write: Write,
+  begins: (test: string) => unknown = () => undefined,
 ): Promise<Counts | undefined> {
   let counts: Counts | undefined;
   const stream = run({ ...options, execArgv: [...(options.execArgv ?? [])], files: [...files], cwd: root });
+  stream.on('test:dequeue', ({ name, file, line }) => begins(`${name} (${file}:${line})`));
   stream.on('test:summary', (summary) => {
     // Node's types lack `failed`.
     if (summary.file === undefined) counts = summary.counts as typeof summary.counts & { readonly failed: number };

@@ -10,6 +10,7 @@ import {
   memberKind,
   memberWritePolicy,
   podAgentRights,
+  podAgentRole,
 } from '@reeve/runtime';
 import type { RightsServer } from './servers.ts';
 
@@ -32,6 +33,7 @@ const kinds = {
   Lease: of('coordination.k8s.io', 'leases', 'Lease', true),
   Role: of(ROLES, 'roles', 'Role', true),
   RoleBinding: of(ROLES, 'rolebindings', 'RoleBinding', true),
+  ClusterRole: of(ROLES, 'clusterroles', 'ClusterRole', false),
   CustomResourceDefinition: of('apiextensions.k8s.io', 'customresourcedefinitions', 'CustomResourceDefinition', false),
   ValidatingAdmissionPolicy: of(ADMISSION, 'validatingadmissionpolicies', 'ValidatingAdmissionPolicy', false),
   ValidatingAdmissionPolicyBinding: of(
@@ -86,6 +88,7 @@ export async function openScene(server: RightsServer): Promise<RightsScene> {
     ...[HOME, AWAY].map((name) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })),
     crdOf(memberKind),
     ...memberWritePolicy(),
+    podAgentRole(),
     ...podAgentRights(HOME),
     ...podAgentRights(AWAY),
     ...hostAgentRights(HOME, 'h-1'),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReeveError } from '@reeve/runtime';
-import { manifestsOf } from '../src/run/manifests.ts';
+import { clusterRights, manifestsOf } from '../src/run/manifests.ts';
 import { listenOn } from '../src/run/run.ts';
 import { manifestsOf as readText } from '../src/kube/manifest.ts';
 import { ApiHarness } from './api.ts';
@@ -24,6 +24,9 @@ test('the manifests are all that an installation needs, in an order in which the
       'CustomResourceDefinition',
       'CustomResourceDefinition',
       'CustomResourceDefinition',
+      'ClusterRole',
+      'ValidatingAdmissionPolicy',
+      'ValidatingAdmissionPolicyBinding',
       'ServiceAccount',
       'ClusterRole',
       'ClusterRoleBinding',
@@ -38,7 +41,21 @@ test('the manifests are all that an installation needs, in an order in which the
 test('no rule has a wildcard, and nobody may write what the operator does not write', () => {
   const text = JSON.stringify(manifestsOf(installation).filter(({ kind }) => kind.endsWith('Role')));
   assert.doesNotMatch(text, /"\*"/);
-  assert.doesNotMatch(text, /escalate|bind|impersonate|deletecollection/);
+  assert.doesNotMatch(text, /escalate|impersonate|deletecollection/);
+});
+
+test('it gives the role of agents to the account of agents, and writes no other account, binding or role', () => {
+  const touched = clusterRights.filter(({ resources }) => /serviceaccounts|roles|rolebindings/.test(resources.join()));
+  assert.deepEqual(
+    touched.map(({ resources, resourceNames, verbs }) => [resources.join(), resourceNames?.join(), verbs.join()]),
+    [
+      ['serviceaccounts', 'reeve-agent', 'create,patch'],
+      ['rolebindings', 'reeve-agents', 'create,patch'],
+      ['clusterroles', 'reeve-agents', 'bind'],
+    ],
+  );
+  // Nobody else may bind anything.
+  assert.equal(clusterRights.filter(({ verbs }) => verbs.includes('bind')).length, 1);
 });
 
 test('where to listen: loopback unless told otherwise, also addresses of many colons', () => {

@@ -165,5 +165,12 @@ export {
   type OrderPhase,
   type OrderResult,
 } from './agent/member.ts';
-export { AGENT_ACCOUNT, hostAgentRights, memberWritePolicy, podAgentRights } from './agent/policy.ts';
+export {
+  AGENT_ACCOUNT,
+  AGENT_ROLE,
+  hostAgentRights,
+  memberWritePolicy,
+  podAgentRights,
+  podAgentRole,
+} from './agent/policy.ts';
 export type { NodeView } from './agent/report.ts';

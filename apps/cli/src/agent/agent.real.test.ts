@@ -23,9 +23,10 @@ import {
   MemberOrders,
   type Outcome,
   podAgentRights,
+  podAgentRole,
   systemPorts,
 } from '@reeve/runtime';
-import { accounts, bindings, leases, type Plain, roles } from './kube.ts';
+import { accounts, bindings, leases, type Plain } from './kube.ts';
 import { type AgentProcess, NAMESPACE, PASSWORD, Site } from './site-testing.ts';
 
 const NAMES = ['h-0', 'h-1', 'h-2'] as const;
@@ -116,11 +117,19 @@ async function follow(): Promise<void> {
 }
 
 const pods = resource<Plain>({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
+const clusterRoles = resource<Plain>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+});
 
 /** A pod of the account of agents, with a token that is bound to it. */
 async function makePod(name: string): Promise<{ readonly uid: string; readonly kubeconfig: string }> {
+  await site.admin.resource(clusterRoles).create(podAgentRole() as unknown as Plain);
   for (const manifest of podAgentRights(NAMESPACE) as readonly unknown[] as readonly (Plain & { kind: string })[]) {
-    const kind = [accounts, roles, bindings].find((one) => one.kind === manifest.kind);
+    const kind = [accounts, bindings].find((one) => one.kind === manifest.kind);
     assert.ok(kind);
     await site.admin.resource(kind, NAMESPACE).create(manifest);
   }

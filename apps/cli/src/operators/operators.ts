@@ -1,7 +1,7 @@
 /** The operators that come with Reeve. Whoever runs them, on this machine or on a Kubernetes, runs these. */
 import { type AnyObject, type KubeClient, resource } from '@reeve/kube';
 import { folderBackups, type RedisOperatorPorts, redisOperator, type Right, snapshotSource } from '@reeve/redis';
-import { crdOf, type KindDescription, memberWritePolicy } from '@reeve/runtime';
+import { crdOf, type KindDescription, memberWritePolicy, podAgentRole } from '@reeve/runtime';
 import type { Manager, Registry, Runnable } from '@reeve/runtime/manager';
 import { peerCertificates } from '../certificates/peers.ts';
 
@@ -31,7 +31,14 @@ const definitions = resource<AnyObject>({
 });
 
 const admission = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
-const policies = [
+const agentRuleKinds = [
+  resource<AnyObject>({
+    group: 'rbac.authorization.k8s.io',
+    version: 'v1',
+    plural: 'clusterroles',
+    kind: 'ClusterRole',
+    namespaced: false,
+  }),
   resource<AnyObject>({ ...admission, plural: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' }),
   resource<AnyObject>({
     ...admission,
@@ -55,11 +62,16 @@ export async function installKinds(client: KubeClient, signal?: AbortSignal): Pr
   }
 }
 
-/** What keeps agents in pods to their own members. */
-export async function installPolicies(client: KubeClient): Promise<void> {
-  for (const manifest of memberWritePolicy() as readonly unknown[] as readonly Named[]) {
-    const kind = policies.find((one) => one.kind === manifest.kind);
-    if (kind) await client.resource(kind).apply(manifest, { fieldManager: 'reeve', force: true });
+/** What agents in pods may do, and what keeps them to their own members. */
+export function agentRules(): readonly Named[] {
+  return [podAgentRole(), ...memberWritePolicy()] as readonly unknown[] as readonly Named[];
+}
+
+export async function installAgentRules(client: KubeClient, signal?: AbortSignal): Promise<void> {
+  for (const manifest of agentRules()) {
+    const kind = agentRuleKinds.find((one) => one.kind === manifest.kind);
+    if (!kind) throw new TypeError(`agents have no ${String(manifest.kind)}`);
+    await client.resource(kind).apply(manifest, { fieldManager: 'reeve', force: true, ...(signal && { signal }) });
   }
 }
 

@@ -62,10 +62,11 @@ export class Cluster implements AsyncDisposable {
     return this.#connection.client.resource(kind, namespace);
   }
 
-  /** A kubeconfig with a token of a service account: it has the rights that roles give it. */
-  async asAccount(name: string, namespace: string): Promise<string> {
-    const token = (await this.kube.kubectl(['create', 'token', name, '--namespace', namespace])).trim();
-    const file = join(this.#folder, `${namespace}-${name}.kubeconfig`);
+  /** A kubeconfig with a token of a service account: it has the rights that roles give it. `pod`: as one of its pods has it. */
+  async asAccount(name: string, namespace: string, pod?: string): Promise<string> {
+    const bound = pod === undefined ? [] : ['--bound-object-kind', 'Pod', '--bound-object-name', pod];
+    const token = (await this.kube.kubectl(['create', 'token', name, '--namespace', namespace, ...bound])).trim();
+    const file = join(this.#folder, `${namespace}-${name}-${pod ?? ''}.kubeconfig`);
     const ca = readFileSync(this.kube.caFile, 'utf8');
     writeFileSync(file, kubeconfigText({ url: this.kube.url, token, ca }), { mode: 0o600 });
     return file;

@@ -1,7 +1,7 @@
 /** All that operators need on a Kubernetes, as objects to apply: the least that they can do with. Pure. */
 import type { AnyObject } from '@reeve/kube';
 import type { Right } from '@reeve/redis';
-import { operatorDefinitions, operators } from '../operators/operators.ts';
+import { agentRules, operatorDefinitions, operators } from '../operators/operators.ts';
 import { version } from '../version.ts';
 import { yamlText } from '../kube/yaml.ts';
 
@@ -33,7 +33,7 @@ export const defaultInstallation: Installation = { namespace: DEFAULT_NAMESPACE,
 export const clusterRights: readonly Right[] = operators.flatMap(({ rights }) => rights);
 
 /** In their own namespace: the lease. A name cannot be asked for before there is one. */
-export const leaseRights: readonly (Right & { readonly resourceNames?: readonly string[] })[] = [
+export const leaseRights: readonly Right[] = [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'update'], resourceNames: [LEASE] },
 ];
@@ -44,7 +44,7 @@ export function manifestsOf({ namespace, image }: Installation): readonly Manife
   const role = (kind: string, name: string) => ({ apiGroup: RBAC, kind, name });
   return [
     namespaceOf(namespace),
-    ...(operatorDefinitions() as readonly unknown[] as readonly Manifest[]),
+    ...([...operatorDefinitions(), ...agentRules()] as readonly unknown[] as readonly Manifest[]),
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: own },
     {
       apiVersion: `${RBAC}/v1`,

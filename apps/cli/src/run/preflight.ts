@@ -4,7 +4,7 @@ import type { Right } from '@reeve/redis';
 import type { Clock } from '@reeve/runtime';
 import { leases } from '@reeve/runtime/manager';
 import { cliError } from '../errors.ts';
-import { installKinds, operatorKinds } from '../operators/operators.ts';
+import { installAgentRules, installKinds, operatorKinds } from '../operators/operators.ts';
 import { clusterRights, LEASE, leaseRights, namespaceOf } from './manifests.ts';
 
 interface AccessReview extends KubeObject {
@@ -39,7 +39,7 @@ export async function refuseOwnPlane({ client, signal }: Pick<Ground, 'client' |
   throw cliError('OPERATORS_RUN', 'this is the API of `reeve up`, which runs the operators itself');
 }
 
-/** Namespace and kinds as this version needs them. */
+/** Namespace, kinds and the rules for agents as this version needs them. */
 export async function install({ client, namespace, clock, signal }: Ground): Promise<void> {
   // One that is there is somebody's: its labels say what else may run in it.
   if (!(await client.resource(namespaces).find(namespace, { signal }))) {
@@ -50,6 +50,7 @@ export async function install({ client, namespace, clock, signal }: Ground): Pro
   while ((await missingKinds(client, signal)).length > 0 && clock.now() < endsAt) {
     await clock.sleep(LOOK_AGAIN_MS, signal);
   }
+  await installAgentRules(client, signal);
 }
 
 export async function demandGround({ client, namespace, signal }: Ground): Promise<void> {
@@ -83,7 +84,7 @@ async function demandNamespace(client: KubeClient, namespace: string, signal: Ab
 /** `patch redisclusters.redis.reeve.dev/status`. */
 async function missingRights(client: KubeClient, namespace: string, signal: AbortSignal): Promise<readonly string[]> {
   const asked = [
-    ...clusterRights.flatMap((right) => attributesOf(right)),
+    ...clusterRights.flatMap((right) => attributesOf(right, nameOf(right))),
     ...leaseRights.flatMap((right) => attributesOf(right, { namespace, ...nameOf(right) })),
   ];
   const missing: string[] = [];
@@ -96,7 +97,7 @@ async function missingRights(client: KubeClient, namespace: string, signal: Abor
   return missing;
 }
 
-function nameOf({ resourceNames: [name] = [] }: { readonly resourceNames?: readonly string[] }): { name?: string } {
+function nameOf({ resourceNames: [name] = [] }: Right): { name?: string } {
   return name === undefined ? {} : { name };
 }
 
@@ -112,7 +113,7 @@ function attributesOf({ apiGroups, resources, verbs }: Right, more: Attributes =
   );
 }
 
-function textOf({ verb = '', resource: plural = '', group = '', subresource, namespace }: Attributes): string {
+function textOf({ verb = '', resource: plural = '', group = '', subresource, name, namespace }: Attributes): string {
   const what = `${plural}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
-  return `${verb} ${what}${namespace === undefined ? '' : ` in ${namespace}`}`;
+  return `${verb} ${what}${name === undefined ? '' : ` ${name}`}${namespace === undefined ? '' : ` in ${namespace}`}`;
 }

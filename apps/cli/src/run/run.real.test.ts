@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type AnyObject, resource } from '@reeve/kube';
+import { type AnyObject, connect, isKubeError, resource, systemKubePorts } from '@reeve/kube';
 import { redisClusters, redisTasks } from '@reeve/redis';
+import { memberKind } from '@reeve/runtime';
 import { Cluster, core, type Running } from './kubernetes-testing.ts';
 import { clusterRights } from './manifests.ts';
 
@@ -23,6 +24,7 @@ const budgets = resource<AnyObject>({
   namespaced: true,
 });
 const pods = core('pods', 'Pod');
+const members = resource<AnyObject>(memberKind);
 const claims = core('persistentvolumeclaims', 'PersistentVolumeClaim');
 const secrets = core('secrets', 'Secret');
 const namespaces = resource<AnyObject>({
@@ -41,7 +43,8 @@ const UNSEEN: readonly string[] = [
   'patch events.k8s.io events',
   // Asked about by the server itself, which does not write that down.
   'update redis.reeve.dev redisclusters/finalizers',
-  // Orders for agents on bare hosts: none is here.
+  'bind rbac.authorization.k8s.io clusterroles',
+  // Orders for agents: none is alive here.
   'get agents.reeve.dev members',
   'update agents.reeve.dev members',
 ];
@@ -151,6 +154,44 @@ describe('reeve run', () => {
       'it waits',
       async () => ((await world.of(tasks, NS).get('t')) as { status?: Status }).status?.phase === 'Waiting',
     );
+  });
+
+  it('an agent in a pod may write its own member and no other; a member goes with its pod', async () => {
+    await cluster('tended', { agents: 'sidecar', replicasPerPrimary: 0 });
+    // All that a kubelet would have to say: where it is. Nobody listens there.
+    const settle = async () => {
+      const { items } = await world.of(pods, NS).listAll({ labelSelector: 'redis.reeve.dev/cluster=tended' });
+      for (const { metadata, status } of items) {
+        if ((status as { readonly podIP?: string } | undefined)?.podIP !== undefined) continue;
+        const ip = `127.9.9.${Number(metadata.name?.at(-1)) + 1}`;
+        const value = { status: { podIP: ip, podIPs: [{ ip }] } };
+        await world.of(pods, NS).patch(metadata.name ?? '', { type: 'merge', value }, { subresource: 'status' });
+      }
+      return (await world.of(members, NS).listAll()).items;
+    };
+    await world.until('each pod has its member', async () => (await settle()).length === 3);
+    const owners = (await settle()).map(({ metadata }) =>
+      metadata.ownerReferences?.map(({ kind, uid }) => [kind, uid]),
+    );
+    assert.deepEqual(new Set(owners.flat(2)), new Set(['Pod', ...(await podUids('tended'))]));
+
+    const file = await world.asAccount('reeve-agent', NS, 'tended-0');
+    using connection = await connect(systemKubePorts(), { file, retries: 0 });
+    const asAgent = connection.client.resource(members, NS);
+    const report = { type: 'merge', value: { status: { observedGeneration: 1 } } } as const;
+    await asAgent.patch('tended-0', report, { subresource: 'status' });
+    const refused = (error: unknown) => isKubeError(error, 'KUBE_FORBIDDEN');
+    await assert.rejects(asAgent.patch('tended-1', report, { subresource: 'status' }), refused);
+    await assert.rejects(asAgent.patch('tended-0', { type: 'merge', value: { spec: { system: 'x' } } }), refused);
+    await assert.rejects(connection.client.resource(secrets, NS).listAll(), refused);
+
+    const memberUid = async () => (await settle()).find(({ metadata }) => metadata.name === 'tended-0')?.metadata.uid;
+    const before = await memberUid();
+    await world.of(pods, NS).delete('tended-0', { gracePeriodSeconds: 0 });
+    await world.until('the next pod has a member of its own', async () => {
+      const now = await memberUid();
+      return now !== undefined && now !== before;
+    });
   });
 
   it('another process takes over when the first one ends, which gives its lease back', async () => {

@@ -34,7 +34,7 @@ import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
-import { addOperators, installKinds, installPolicies } from '../operators/operators.ts';
+import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
 import { refuseHalfRestored } from './restore.ts';
@@ -111,7 +111,7 @@ export class ControlPlane implements AsyncDisposable {
     const client = new KubeClient({ clock, random, transport });
     await makeDefaultClass(client);
     await installKinds(client);
-    await installPolicies(client);
+    await installAgentRules(client);
     const url = listener.url.origin;
     const { ca } = certificates;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token, ca }));

@@ -73,6 +73,14 @@ export const services = resource<Service>({ ...core, plural: 'services', kind: '
 export const configMaps = resource<ConfigMap>({ ...core, plural: 'configmaps', kind: 'ConfigMap' });
 export const secrets = resource<Secret>({ ...core, plural: 'secrets', kind: 'Secret' });
 export const pods = resource<Pod>({ ...core, plural: 'pods', kind: 'Pod' });
+export const accounts = resource<KubeObject>({ ...core, plural: 'serviceaccounts', kind: 'ServiceAccount' });
+export const roleBindings = resource<KubeObject>({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+});
 export const workerNodes = resource<WorkerNode>({ ...core, namespaced: false, plural: 'nodes', kind: 'Node' });
 export type MemberObject = Member & KubeObject;
 export type MemberLeaseObject = LeaseObject & KubeObject;

@@ -1,10 +1,21 @@
 /** What the operator does with the API, verb by verb: nothing else is asked for, and nothing else need be allowed. */
-import { disruptionBudgets, memberLeases, members, redisClusters, redisTasks } from './kinds.ts';
+import { AGENT_ACCOUNT, AGENT_ROLE } from '@reeve/runtime';
+import {
+  accounts,
+  disruptionBudgets,
+  memberLeases,
+  members,
+  redisClusters,
+  redisTasks,
+  roleBindings,
+} from './kinds.ts';
 
 /** As in a Role. */
 export interface Right {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  /** Of objects with these names only. */
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -32,8 +43,22 @@ export const redisRights: readonly Right[] = [
   { apiGroups: [''], resources: ['pods'], verbs: [...cached, 'delete'] },
   // Where pods live: zones and hosts.
   { apiGroups: [''], resources: ['nodes'], verbs: [...cached] },
-  // Agents on bare hosts: that they live, and orders for them, which are compared with what the server has.
+  // Agents: that they live, and orders for them, which are compared with what the server has; those in pods get their members here.
   { apiGroups: [memberLeases.group], resources: [memberLeases.plural], verbs: [...cached] },
-  { apiGroups: [members.group], resources: [members.plural], verbs: ['get', ...cached, 'update'] },
+  { apiGroups: [members.group], resources: [members.plural], verbs: ['get', ...cached, 'update', ...applied] },
+  // The account of agents in pods, in the namespaces that have some, and the one role that it gives it.
+  {
+    apiGroups: [accounts.group],
+    resources: [accounts.plural],
+    resourceNames: [AGENT_ACCOUNT],
+    verbs: [...applied],
+  },
+  {
+    apiGroups: [roleBindings.group],
+    resources: [roleBindings.plural],
+    resourceNames: [AGENT_ROLE],
+    verbs: [...applied],
+  },
+  { apiGroups: [roleBindings.group], resources: ['clusterroles'], resourceNames: [AGENT_ROLE], verbs: ['bind'] },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: [...applied] },
 ];

@@ -3,6 +3,7 @@ import { connect } from 'node:tls';
 import type { TlsAccess } from '../api/certificates.ts';
 import type { Endpoint } from '../api/view.ts';
 
+/** By Node's own timer: it belongs to a real socket, and where time is simulated `Certificates` is another one. */
 const PATIENCE_MS = 3_000;
 
 export function presentedCertificate({ host, port }: Endpoint, access: TlsAccess): Promise<string | undefined> {

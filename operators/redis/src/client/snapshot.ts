@@ -10,7 +10,10 @@ import { type Endpoint, formatEndpoint } from '../api/view.ts';
 import type { ConnectOptions } from './client.ts';
 import { connectError, lostError, type Redact, redactor, replyError } from './errors.ts';
 
-/** A server that saves sends a line end each second: silence for so long means that it is gone. */
+/**
+ * A server that saves sends a line end each second: silence for so long means that it is gone. By Node's own timer, which begins anew with
+ * every byte: it belongs to a real socket, and where time is simulated `SnapshotSource` is another one.
+ */
 const SILENCE_MS = 60_000;
 
 export function snapshotSource(options: ConnectOptions): SnapshotSource {

@@ -1,24 +1,13 @@
 /** What agents in pods need in the API: the account and rights of all of them, and a Member for each pod. Applies only. */
-import { type AnyObject, resource } from '@reeve/kube';
+import type { AnyObject } from '@reeve/kube';
 import { podAgentRights } from '@reeve/runtime';
 import type { Api, Reconcile } from '@reeve/runtime/manager';
-import { members, type RedisClusterObject } from '../api/kinds.ts';
+import { accounts, members, type RedisClusterObject, roleBindings } from '../api/kinds.ts';
 import { labelsOf } from '../plan/children.ts';
 import { endpointOf, type PodFacts } from '../plan/pods.ts';
 import { sameEndpoint } from '../plan/topology.ts';
 
-const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true } as const;
-const kinds = [
-  resource<AnyObject>({
-    group: '',
-    version: 'v1',
-    plural: 'serviceaccounts',
-    kind: 'ServiceAccount',
-    namespaced: true,
-  }),
-  resource<AnyObject>({ ...RBAC, plural: 'roles', kind: 'Role' }),
-  resource<AnyObject>({ ...RBAC, plural: 'rolebindings', kind: 'RoleBinding' }),
-];
+const kinds = [accounts, roleBindings];
 
 /** Of a namespace: they are the same for all clusters in it, and outlive each. */
 export async function declareAgentRights(api: Api, namespace: string, signal: AbortSignal): Promise<void> {
@@ -37,7 +26,10 @@ export async function declarePodMembers(work: Reconcile<RedisClusterObject>, pod
     if (!endpoint || pod.isDeleting) continue;
     const { name, uid } = pod;
     const present = work.read(members, `${namespace}/${name}`);
-    if (present?.spec.pod?.uid === uid && sameEndpoint(present.spec.endpoint, endpoint)) continue;
+    const isOwn = present?.spec.pod?.uid === uid;
+    if (isOwn && sameEndpoint(present.spec.endpoint, endpoint)) continue;
+    // That of the pod before, which goes with it: what its agent said is nothing that this one did.
+    if (!isOwn && (present?.metadata.ownerReferences ?? []).length > 0) continue;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name, uid }];
     const spec = { system: 'redis', endpoint, pod: { name, uid } };
     const metadata = { name, labels: labelsOf(cluster), ownerReferences };

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { Certificates } from '../api/certificates.ts';
 import { readsBy, type RedisPort } from '../api/port.ts';
 import { CLIENT_PORT } from '../plan/children.ts';
-import { type PodFacts, podMembers } from '../plan/pods.ts';
+import { podMembers } from '../plan/pods.ts';
+import { testPods } from '../plan/pods-testing.ts';
 import { clusterNodes, viewOfNodes } from '../plan/testing.ts';
 import { reloadCertificates } from './tls-reload.ts';
 
@@ -34,19 +35,7 @@ class Servers {
 }
 
 const nodes = clusterNodes({ primaries: 3 }).map((node) => ({ ...node, port: CLIENT_PORT }));
-const pods = nodes.map(
-  ({ host }, ordinal): PodFacts => ({
-    name: `c-${ordinal}`,
-    uid: `uid-${ordinal}`,
-    ordinal,
-    ip: host,
-    isReady: true,
-    isDeleting: false,
-    isCurrent: true,
-    annotations: {},
-  }),
-);
-const members = podMembers(pods, viewOfNodes(nodes));
+const members = podMembers(testPods(nodes), viewOfNodes(nodes));
 
 test('servers are told to read their files anew until they show the new certificate, and are then left alone', async () => {
   const servers = new Servers();

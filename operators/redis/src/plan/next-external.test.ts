@@ -6,6 +6,7 @@ import { desiredOf } from './desired.ts';
 import type { OperationWish } from './next.ts';
 import { nextExternalSteps } from './next-external.ts';
 import { type PodFacts, podMembers } from './pods.ts';
+import { testPods } from './pods-testing.ts';
 import { clusterNodes, freshNode, type TestNode, viewOfNodes } from './testing.ts';
 
 const PORT = 7000;
@@ -21,20 +22,11 @@ function look(
   } = {},
 ) {
   const view = viewOfNodes([...nodes, ...(changes.strangers ?? [])]);
-  const enrolled = nodes.map(
-    ({ host }, ordinal): PodFacts => ({
-      name: `h-${ordinal + 1}`,
-      uid: `uid-${ordinal}`,
-      ordinal,
-      ip: host,
-      port: PORT,
-      isReady: true,
-      isDeleting: false,
-      isCurrent: true,
-      annotations: {},
-      ...changes.members?.[ordinal],
-    }),
-  );
+  const enrolled = testPods(nodes, (ordinal) => ({
+    name: `h-${ordinal + 1}`,
+    port: PORT,
+    ...changes.members?.[ordinal],
+  }));
   const desired = desiredOf({ members: 'external', primaries: 3, replicasPerPrimary: 1, ...changes.spec });
   const { replicasPerPrimary, spreadBy } = desired;
   return nextExternalSteps({

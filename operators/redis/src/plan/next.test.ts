@@ -5,6 +5,7 @@ import { checkCluster } from './check.ts';
 import { desiredOf } from './desired.ts';
 import { nextSteps, type OperationWish } from './next.ts';
 import { type PodFacts, podMembers } from './pods.ts';
+import { testPods } from './pods-testing.ts';
 import { clusterNodes, freshNode, idOf, type TestNode, viewOfNodes } from './testing.ts';
 
 const desired = desiredOf({ primaries: 3, replicasPerPrimary: 1 });
@@ -15,19 +16,7 @@ function look(
 ) {
   const at = nodes.map((node) => ({ ...node, port: CLIENT_PORT, annotations: { host: node.host, zone: node.host } }));
   const view = viewOfNodes(at);
-  const pods = at.map(
-    ({ host }, ordinal): PodFacts => ({
-      name: `c-${ordinal}`,
-      uid: `uid-${ordinal}`,
-      ordinal,
-      ip: host,
-      isReady: true,
-      isDeleting: false,
-      isCurrent: true,
-      annotations: {},
-      ...changes.pods?.[ordinal],
-    }),
-  );
+  const pods = testPods(at, (ordinal) => changes.pods?.[ordinal]);
   const want = changes.spec ? desiredOf({ primaries: 3, replicasPerPrimary: 1, ...changes.spec }) : desired;
   return nextSteps({
     desired: want,
@@ -69,18 +58,7 @@ test('a dead member without a home is forgotten, and who lives in its place beco
   );
   assert.ok(ghost);
   const view = viewOfNodes([...nodes, ghost].map((node) => ({ ...node, port: CLIENT_PORT })));
-  const pods = nodes.map(
-    ({ host }, ordinal): PodFacts => ({
-      name: `c-${ordinal}`,
-      uid: `${ordinal}`,
-      ordinal,
-      ip: host,
-      isReady: true,
-      isDeleting: false,
-      isCurrent: true,
-      annotations: {},
-    }),
-  );
+  const pods = testPods(nodes);
   const facts = { desired, view, findings: checkCluster(view), configured: true };
   const next = nextSteps({ ...facts, members: podMembers(pods, view) });
   assert.deepEqual(kinds(next).slice(-2), ['delete-node', 'add-node']);
@@ -122,15 +100,10 @@ test('old pods are made anew one by one: replicas, then primaries after a failov
 });
 
 test('silent pods of an old kind are made anew before anything was ever begun, and never after', () => {
-  const pods = Array.from({ length: 6 }, (_, ordinal) => ({
-    name: `c-${ordinal}`,
-    uid: `uid-${ordinal}`,
-    ordinal,
-    ip: `10.2.0.${ordinal + 1}`,
+  const pods = testPods(fresh(6), (ordinal) => ({
     isReady: false,
     isDeleting: ordinal === 0,
     isCurrent: ordinal === 1,
-    annotations: {},
   }));
   const answering = fresh(6)
     .slice(5)

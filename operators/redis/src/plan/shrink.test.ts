@@ -2,35 +2,26 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CLIENT_PORT } from './children.ts';
 import { type PodFacts, podMembers } from './pods.ts';
+import { testPod, testPods } from './pods-testing.ts';
 import { presentReplicas, safeReplicas } from './shrink.ts';
 import { clusterNodes, freshNode, viewOfNodes } from './testing.ts';
 
-const pod = (ordinal: number, ip?: string): PodFacts => ({
-  name: `c-${ordinal}`,
-  uid: `uid-${ordinal}`,
-  ordinal,
-  ...(ip !== undefined && { ip }),
-  isReady: true,
-  isDeleting: false,
-  isCurrent: true,
-  annotations: {},
-});
-
 const members = clusterNodes({ primaries: 3 }).map((node) => ({ ...node, port: CLIENT_PORT }));
-const pods = members.map(({ host }, ordinal) => pod(ordinal, host));
+const pods = testPods(members);
+const fourth = testPod(3, { ip: '10.1.0.1' });
 const look = (extra: ReturnType<typeof freshNode>[], more: readonly PodFacts[]) => {
   const view = viewOfNodes([...members, ...extra]);
   return { view, all: podMembers([...pods, ...more], view) };
 };
 
 test('pods go from the end, each only if its server answered, knows nobody and holds nothing', () => {
-  const empty = look([freshNode('x', { host: '10.1.0.1', port: CLIENT_PORT })], [pod(3, '10.1.0.1')]);
+  const empty = look([freshNode('x', { host: '10.1.0.1', port: CLIENT_PORT })], [fourth]);
   assert.equal(safeReplicas(3, 4, empty.all, empty.view), 3);
-  const full = look([freshNode('x', { host: '10.1.0.1', port: CLIENT_PORT, keys: { 5: 1 } })], [pod(3, '10.1.0.1')]);
+  const full = look([freshNode('x', { host: '10.1.0.1', port: CLIENT_PORT, keys: { 5: 1 } })], [fourth]);
   assert.equal(safeReplicas(3, 4, full.all, full.view), 4, 'it holds a key');
-  const silent = look([], [pod(3, '10.1.0.1')]);
+  const silent = look([], [fourth]);
   assert.equal(safeReplicas(3, 4, silent.all, silent.view), 4, 'it did not answer');
-  const unborn = look([], [pod(3)]);
+  const unborn = look([], [testPod(3)]);
   assert.equal(
     safeReplicas(3, 4, unborn.all, unborn.view),
     3,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { MemberStatus } from '../api/cluster.ts';
 import type { ClusterView } from '../api/view.ts';
 import { topologyOf } from './cluster-status.ts';
+import { testPod } from './pods-testing.ts';
 import { storeStates } from './stored-states.ts';
 import { clusterNodes, freshNode, idOf, type TestNode, viewOfNodes } from './testing.ts';
 import { reported } from './topology.ts';
@@ -22,16 +23,10 @@ function store(
   view: ClusterView,
   told: readonly MemberStatus[] = [],
 ): ReturnType<typeof storeStates> {
-  const pods = reported(view).map((node, ordinal) => ({
-    name: `pod-${Buffer.from(node.id.replace(/(00)+$/, ''), 'hex').toString()}`,
-    uid: node.id,
-    ordinal,
-    isReady: true,
-    isDeleting: false,
-    isCurrent: true,
-    annotations: {},
-    node,
-  }));
+  const pods = reported(view).map((node, ordinal) => {
+    const name = `pod-${Buffer.from(node.id.replace(/(00)+$/, ''), 'hex').toString()}`;
+    return { ...testPod(ordinal, { name, uid: node.id }), node };
+  });
   return storeStates(before, topologyOf(pods, view), { view, told });
 }
 

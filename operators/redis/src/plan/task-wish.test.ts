@@ -2,24 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RedisTask } from '../api/task.ts';
 import { desiredOf } from './desired.ts';
-import { type PodFacts, podMembers } from './pods.ts';
+import { podMembers } from './pods.ts';
+import { testPod } from './pods-testing.ts';
 import { taskWish } from './task-wish.ts';
 import { clusterNodes, idOf, viewOfNodes } from './testing.ts';
 
 const nodes = clusterNodes({ primaries: 3 });
 const view = viewOfNodes(nodes);
-const enrolled = [...nodes.map(({ host }) => host), '10.3.0.1'].map(
-  (host, ordinal): PodFacts => ({
-    name: `h-${ordinal + 1}`,
-    uid: `${ordinal}`,
-    ordinal,
-    ip: host,
-    port: 7000,
-    isReady: true,
-    isDeleting: false,
-    isCurrent: true,
-    annotations: {},
-  }),
+const enrolled = [...nodes.map(({ host }) => host), '10.3.0.1'].map((host, ordinal) =>
+  testPod(ordinal, { name: `h-${ordinal + 1}`, ip: host, port: 7000 }),
 );
 
 function asked(spec: object, members: 'managed' | 'external' = 'external') {

@@ -3,25 +3,16 @@ import { test } from 'node:test';
 import type { RedisClusterSpec } from '../api/cluster.ts';
 import { CLIENT_PORT } from './children.ts';
 import { type PodFacts, podMembers } from './pods.ts';
+import { testPods } from './pods-testing.ts';
 import { clusterNodes, type TestNode, viewOfNodes } from './testing.ts';
 import { upgradeStep } from './upgrade.ts';
 
 function members(images: readonly string[], changes: Partial<TestNode> = {}, pods: Partial<PodFacts> = {}) {
   const nodes = clusterNodes({ primaries: 3, replicas: 1 }).map((node) => ({ ...node, ...changes, port: CLIENT_PORT }));
-  const facts = nodes.map(
-    ({ host }, ordinal): PodFacts => ({
-      name: `c-${ordinal}`,
-      uid: `uid-${ordinal}`,
-      ordinal,
-      ip: host,
-      isReady: true,
-      isDeleting: false,
-      isCurrent: true,
-      image: images[ordinal] ?? images.at(-1) ?? '',
-      annotations: {},
-      ...(ordinal === 5 ? pods : {}),
-    }),
-  );
+  const facts = testPods(nodes, (ordinal) => ({
+    image: images[ordinal] ?? images.at(-1) ?? '',
+    ...(ordinal === 5 ? pods : {}),
+  }));
   return podMembers(facts, viewOfNodes(nodes));
 }
 

@@ -12,6 +12,8 @@ import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type ModelServer, RedisClusterModel } from '@reeve/simulation/redis';
 import { type RedisCluster, redisClusterKind, type RedisClusterStatus } from '../../src/api/cluster.ts';
 import {
+  type MemberObject,
+  members,
   type Pod,
   pods,
   redisClusters,
@@ -358,7 +360,7 @@ export class OperatorWorld {
     await this.until(`${ms} ms pass`, () => this.clock.now() >= end);
   }
 
-  /** StatefulSet controller, scheduler and kubelet in one: pods of every set, by their number. */
+  /** StatefulSet controller, scheduler, kubelet and garbage collector in one: pods of every set, by their number. */
   async #kubelet(): Promise<void> {
     for (const set of this.#api.list<StatefulSet>('statefulsets.apps')) await this.#reconcile(set);
     for (const { metadata } of this.#api.list<Pod>('pods')) {
@@ -369,6 +371,10 @@ export class OperatorWorld {
       if (living.has(uid)) continue;
       this.model.kill(server);
       this.#running.delete(name);
+    }
+    for (const { metadata } of this.#api.list<MemberObject>('members.agents.reeve.dev')) {
+      const isGarbage = metadata.ownerReferences?.some(({ uid }) => !living.has(uid));
+      if (isGarbage) await this.#api.client.resource(members, NAMESPACE).delete(metadata.name);
     }
     for (const pod of this.#api.list<Pod>('pods')) await this.#start(pod);
   }

@@ -12,6 +12,10 @@ import { agentHeaders, pathOn, tlsOptions } from './wire.ts';
 
 /** The first TCP keep-alive probe; the only thing that notices a vanished peer of a silent stream here. */
 const PROBE_MS = 30_000;
+/**
+ * By Node's own timer, as the pool of http1.ts has it: it belongs to a real socket, and where time is simulated the whole transport is
+ * another one. How long an answer may take is the asker's, by the injected clock.
+ */
 const CONNECT_MS = 30_000;
 const READ_BYTES = 64 * 1024;
 

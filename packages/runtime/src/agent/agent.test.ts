@@ -8,7 +8,7 @@ import { toYaml } from '../schema/yaml.ts';
 import { Field, LEASES, order } from './agent-testing.ts';
 import { LeaseWatch } from './lease.ts';
 import { isReportCurrent, memberKind } from './member.ts';
-import { hostAgentRights, memberWritePolicy, podAgentRights } from './policy.ts';
+import { AGENT_ROLE, hostAgentRights, memberWritePolicy, podAgentRights, podAgentRole } from './policy.ts';
 import { reportOf } from './report.ts';
 
 interface Node {
@@ -319,11 +319,17 @@ test('the API of a member as one value: CRD with rules, and rights that end at t
       'this is the lease of another member',
     ],
   );
-  const [, role] = podAgentRights('ns') as unknown as readonly {
+  const role = podAgentRole() as unknown as {
     rules: readonly { resources: readonly string[]; verbs: readonly string[] }[];
-  }[];
-  const onMembers = role?.rules.filter(({ resources }) => resources.includes('members')).flatMap(({ verbs }) => verbs);
+  };
+  const onMembers = role.rules.filter(({ resources }) => resources.includes('members')).flatMap(({ verbs }) => verbs);
   assert.deepEqual(onMembers, ['get', 'list', 'watch'], 'the spec is the manager’s');
+  const given = podAgentRights('ns').map(({ kind, roleRef }) => [kind, roleRef]);
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: AGENT_ROLE };
+  assert.deepEqual(given, [
+    ['ServiceAccount', undefined],
+    ['RoleBinding', roleRef],
+  ]);
   const host = JSON.stringify(hostAgentRights('ns', 'db1'));
   assert.equal(host.match(/"resourceNames":\["db1"\]/g)?.length, 2);
   assert.ok(host.includes('"resourceNames":["member-db1"]'));

@@ -8,8 +8,11 @@ import { memberKind } from './member.ts';
 
 /** The name of the service account that agents in pods use, in each namespace. */
 export const AGENT_ACCOUNT = 'reeve-agent';
+/** The name of the cluster role of agents in pods, and of its binding in each namespace. */
+export const AGENT_ROLE = 'reeve-agents';
 
 const LEASES = 'coordination.k8s.io';
+const RBAC = 'rbac.authorization.k8s.io';
 const { group, version, plural } = memberKind;
 
 type Manifest = { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown };
@@ -24,7 +27,11 @@ export function memberWritePolicy(account = AGENT_ACCOUNT): readonly Manifest[] 
       metadata: { name },
       spec: {
         failurePolicy: 'Fail',
+        // With what the server would add by itself: it is one value to it, and two who apply the same must not differ.
         matchConstraints: {
+          matchPolicy: 'Equivalent',
+          namespaceSelector: {},
+          objectSelector: {},
           resourceRules: [rule(group, [version], [plural, `${plural}/*`]), rule(LEASES, ['v1'], ['leases'])],
         },
         matchConditions: [{ name: 'agents-in-pods', expression: `request.userInfo.username.endsWith(':${account}')` }],
@@ -75,16 +82,28 @@ export function memberWritePolicy(account = AGENT_ACCOUNT): readonly Manifest[] 
   ];
 }
 
-/** The rights of all agents in the pods of a namespace; the policy narrows them to each one's own. */
-export function podAgentRights(namespace: string, account = AGENT_ACCOUNT): readonly Manifest[] {
-  return [
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: account } },
-    role(namespace, account, [
+/**
+ * What agents in pods may do in a namespace; the policy narrows it to each one's own. Of the whole cluster, and an administrator's to
+ * install: whoever gives it to accounts needs the right to bind this one role, and neither its rights nor that to write roles.
+ */
+export function podAgentRole(): Manifest {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name: AGENT_ROLE },
+    rules: [
       { apiGroups: [group], resources: [plural], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get', 'update', 'patch'] },
       { apiGroups: [LEASES], resources: ['leases'], verbs: ['get', 'create', 'update'] },
-    ]),
-    binding(namespace, account),
+    ],
+  };
+}
+
+/** The account of all agents in the pods of a namespace, and their role there. */
+export function podAgentRights(namespace: string, account = AGENT_ACCOUNT): readonly Manifest[] {
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: account } },
+    binding(namespace, 'ClusterRole', AGENT_ROLE, account),
   ];
 }
 
@@ -113,12 +132,12 @@ export function hostAgentRights(namespace: string, member: string): readonly Man
       },
       { apiGroups: [LEASES], resources: ['leases'], resourceNames: [lease], verbs: ['get', 'update'] },
     ]),
-    binding(namespace, account),
+    binding(namespace, 'Role', account, account),
   ];
 }
 
 function rule(apiGroup: string, apiVersions: readonly string[], resources: readonly string[]) {
-  return { apiGroups: [apiGroup], apiVersions, resources, operations: ['CREATE', 'UPDATE', 'DELETE'] };
+  return { apiGroups: [apiGroup], apiVersions, resources, operations: ['CREATE', 'UPDATE', 'DELETE'], scope: '*' };
 }
 
 function claim(what: string): string {
@@ -127,15 +146,16 @@ function claim(what: string): string {
 }
 
 function role(namespace: string, name: string, rules: readonly object[]): Manifest {
-  return { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { namespace, name }, rules };
+  return { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata: { namespace, name }, rules };
 }
 
-function binding(namespace: string, name: string): Manifest {
+/** Has the name of the role that it gives. */
+function binding(namespace: string, kind: 'Role' | 'ClusterRole', name: string, account: string): Manifest {
   return {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
+    apiVersion: `${RBAC}/v1`,
     kind: 'RoleBinding',
     metadata: { namespace, name },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-    subjects: [{ kind: 'ServiceAccount', namespace, name }],
+    roleRef: { apiGroup: RBAC, kind, name },
+    subjects: [{ kind: 'ServiceAccount', namespace, name: account }],
   };
 }

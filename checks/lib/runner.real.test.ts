@@ -1,0 +1,69 @@
+/** Whatever is wrong with a test file, the runner of unit tests fails and says where: on small files with one fault each. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { judge, runBatches } from './runner.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'reeve-runner-'));
+after(() => rmSync(folder, { recursive: true }));
+writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+
+async function run(...lines: readonly string[]) {
+  // A batch is started as from a terminal, not as a part of this test.
+  delete process.env.NODE_TEST_CONTEXT;
+  const file = join(folder, 'faulty.test.ts');
+  const head = ["import assert from 'node:assert/strict';", "import { test } from 'node:test';"];
+  writeFileSync(file, `${[...head, ...lines].join('\n')}\n`);
+  let output = '';
+  const { counts } = await runBatches([file], 1, (text) => {
+    output += text;
+  });
+  return { problem: judge(counts), output };
+}
+
+test('what passes passes, and promises are not followed', async () => {
+  const { problem, output } = await run(
+    "import { executionAsyncId } from 'node:async_hooks';",
+    "test('each promise that is followed has a number', async () => {",
+    '  await null;',
+    '  const first = executionAsyncId();',
+    '  await null;',
+    '  assert.equal(executionAsyncId(), first);',
+    '});',
+  );
+  assert.equal(problem, undefined, output);
+});
+
+test('a failing test is told with its place', async () => {
+  const { problem, output } = await run("test('wrong', () => assert.equal(1, 2));");
+  assert.equal(problem, '1 tests failed', output);
+  assert.match(output, /faulty\.test\.ts:3:1[^]*wrong/);
+});
+
+test('a file that cannot be loaded fails', async () => {
+  const { problem, output } = await run("import './nowhere.ts';");
+  assert.equal(problem, '1 tests failed', output);
+  assert.match(output, /nowhere\.ts/);
+});
+
+test('an error that nobody caught fails, with its stack and the test that ran', async () => {
+  for (const stray of ["void Promise.reject(new Error('stray'))", "setTimeout(() => { throw new Error('stray'); })"]) {
+    const { problem, output } = await run(`test('leaves something behind', () => { ${stray}; });`);
+    assert.equal(problem, '1 tests failed', output);
+    assert.match(output, /nobody caught: Error: stray\n\s+at [^]*faulty\.test\.ts:3/);
+    assert.match(output, /begun last: leaves something behind \(.*faulty\.test\.ts:3\)/);
+  }
+});
+
+test('a file that does not end fails, and so does a test that waits for what never comes', async () => {
+  process.env.REEVE_TEST_MINUTES = '0.05';
+  for (const body of ['{ setInterval(() => undefined, 1_000); }', 'new Promise(() => undefined)']) {
+    const { problem, output } = await run(`test('endless', () => ${body});`);
+    assert.equal(problem, 'the test runner gave no summary', output);
+    assert.match(output, /did not end within 0\.05 minutes; still open: .*Timeout/);
+    assert.match(output, /begun last: endless/);
+    assert.match(output, /without a summary: .*faulty\.test\.ts/);
+  }
+});
