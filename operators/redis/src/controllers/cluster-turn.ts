@@ -51,6 +51,7 @@ import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import { type Access, accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
+import { isBrokenNow } from './broken-pod.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import { hasSameGoal, MOST_TEXT, newFindings, refusalText, statusOf } from './turn-status.ts';
@@ -329,8 +330,8 @@ export class ClusterTurn {
     const seen = await this.#look({ ...environment, seeds: this.#allSeeds });
     const { wishes } = nextSteps(this.#facts(seen));
     if (!wishes.some((wish) => wish.what === 'restart' && wish.pod.uid === pod.uid)) return;
-    // A silent one is restarted for having nothing in it: that is not for a cache to say.
-    if (!pod.node && !isUntouched((await this.#live()).status)) return;
+    // A silent one is restarted for having nothing in it, or no life: that is not for a cache to say.
+    if (!pod.node && !isUntouched((await this.#live()).status) && !(await isBrokenNow(work, pod))) return;
     const present = this.#given.pods.find(({ metadata }) => metadata?.uid === pod.uid);
     if (!present) return;
     work.events.normal('PodRestarted', why, 'restart');

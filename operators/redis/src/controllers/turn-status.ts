@@ -4,6 +4,7 @@ import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api
 import type { Finding } from '../api/findings.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
+import { stuckConditions } from '../plan/pod-trouble.ts';
 import type { Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
@@ -45,6 +46,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const conditions = [
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
     ...ownConditions(facts),
+    ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
   return {

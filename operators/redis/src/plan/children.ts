@@ -10,6 +10,8 @@ import type { Desired } from './desired.ts';
 export const CLIENT_PORT = 6379;
 /** Where servers tell each other things. */
 export const BUS_PORT = 16_379;
+/** The container of the server. */
+export const SERVER_CONTAINER = 'server';
 /** All mounts lie below one folder that exists nowhere: where there are no containers, that makes them cheap. */
 const ROOT = '/srv/reeve';
 /** Which label of a worker node says what is meant by a key of `spreadBy`. Others are labels themselves. */
@@ -192,7 +194,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     ...(placement?.tolerations && { tolerations: placement.tolerations }),
     containers: [
       {
-        name: 'server',
+        name: SERVER_CONTAINER,
         image: desired.image,
         // No command: the image's own entrypoint starts the server, and on a machine without containers tells it its address.
         args: [

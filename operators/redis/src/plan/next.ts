@@ -11,6 +11,8 @@ import type { CreateRequest } from './create.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import type { Desired } from './desired.ts';
 import { isFailed, mainCluster } from './moves-view.ts';
+import { brokenPods } from './broken-pods.ts';
+import { troubleWaits } from './pod-trouble.ts';
 import { endpointOf, type PodMember } from './pods.ts';
 import { fillEmpty, sizeProblems } from './next-size.ts';
 import { isReported, keyCount, likelySlots, loners, members, nodeName, primaries, reported } from './topology.ts';
@@ -78,9 +80,10 @@ export function nextSteps(facts: NextFacts): Next {
   const waitingFor = missing(facts, absent);
   const { cluster, apart } = mainCluster(view);
   const isAnywhere = loners(view).length < members(view).length;
+  const broken = facts.isUntouched ? [] : brokenPods(facts);
   if (!isAnywhere) {
     const { wishes } = creation(facts, waitingFor);
-    return { wishes: wishes.length > 0 ? wishes : unborn(facts, absent), waitingFor };
+    return { wishes: wishes.length > 0 ? wishes : [...unborn(facts, absent), ...broken], waitingFor };
   }
   // A creation that was given up half way: without a key in it, it is gone on with.
   const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
@@ -91,6 +94,8 @@ export function nextSteps(facts: NextFacts): Next {
   const strangers = newcomers(facts);
   return {
     wishes: [
+      // First of all: whoever is missing may live in one of them, and need not be mended for then.
+      ...broken,
       ...again,
       ...fixes(facts, !isComplete),
       ...(isComplete ? lost(facts, cluster) : []),
@@ -127,6 +132,7 @@ function missing({ desired, members: pods }: NextFacts, absent: readonly PodMemb
     const message = `no server answers in ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
     waiting.push({ reason: 'ServersSilent', message, subjects: names.slice(0, 16) });
   }
+  waiting.push(...troubleWaits(absent));
   return waiting;
 }
 

@@ -1,35 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slotOfKey } from '@reeve/simulation/redis';
 import { parseSlots, SLOT_COUNT, countSlots } from '../../src/api/slots.ts';
+import { assertHeld, write } from './keys.ts';
 import { OperatorWorld } from './world.ts';
 
 const isRunning =
   (world: OperatorWorld, name = 'c') =>
   () =>
     world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
-
-/** Keys in many slots, and the time that replicas need to have them. */
-async function write(world: OperatorWorld, count: number): Promise<readonly string[]> {
-  const keys = Array.from({ length: count }, (_, index) => `key:${index}`);
-  for (const key of keys) {
-    const slot = slotOfKey(key);
-    const owner = world.servers.find((server) => server.isPrimary && server.ownerOf(slot) === server.self);
-    assert.ok(owner, `nobody owns slot ${slot}`);
-    world.model.execute(owner.endpoint, ['SET', key, key]);
-  }
-  await world.pass(3_000);
-  return keys;
-}
-
-function assertHeld(world: OperatorWorld, keys: readonly string[]): void {
-  for (const key of keys) {
-    const slot = slotOfKey(key);
-    const owners = world.servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
-    assert.equal(owners.length, 1, `slot ${slot} has ${owners.length} owners`);
-    assert.equal(world.model.execute(owners[0]?.endpoint ?? '', ['GET', key]), key);
-  }
-}
 
 test('a declared cluster is created: every slot served, shards over zones, passwords in its secret', async (t) => {
   const world = await OperatorWorld.start(t);

@@ -19,7 +19,7 @@ test('each pod has its member and its agent; what moves slots and fails over is 
   const world = await OperatorWorld.start(t);
   const agents = new Map<string, AgentLife>();
   let lives = 0;
-  world.started = (pod, server) => {
+  world.kubelet.started = (pod, server) => {
     const { name = '', uid = '' } = pod.metadata ?? {};
     agents.get(name)?.kill();
     const endpoint = { host: server.host, port: CLIENT_PORT };
