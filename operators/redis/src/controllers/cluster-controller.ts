@@ -10,11 +10,12 @@ import {
   type Ports,
   requeueAfter,
   type Verdict,
+  type Waiting,
 } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection, type Registry } from '@reeve/runtime/manager';
 import type { BackupStore, SnapshotSource } from '../api/backup.ts';
 import type { Certificates } from '../api/certificates.ts';
-import { CLUSTER_LABEL } from '../api/cluster.ts';
+import { CLUSTER_LABEL, type RedisClusterSpec } from '../api/cluster.ts';
 import {
   configMaps,
   memberLeases,
@@ -159,9 +160,10 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
         return to(member && clusterKey(member));
       },
     });
-    parts.duringTerm(({ api, term }) => {
+    parts.duringTerm(({ api, term, queues }) => {
       const membersOf = (cluster: string) => reflection.cache.byIndex(BY_CLUSTER, cluster);
-      this.#enrolled = new EnrolledMembers(this.#ports, { api, lease: term.transitions, membersOf });
+      const wake = (cluster: string) => void queues[queue]?.add(cluster);
+      this.#enrolled = new EnrolledMembers(this.#ports, { api, lease: term.transitions, membersOf, wake });
       return this.#enrolled;
     });
   }
@@ -186,6 +188,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
       enrollment,
       podAgents: work.object.spec.agents === 'sidecar' ? this.#podAgents(key) : undefined,
+      takeBackOrders: (isPaused) => this.#takeBack(work.object.spec as RedisClusterSpec, key, isPaused),
       workerNode: (name) => this.#workerNodes?.cache.get(name),
       newPassword: () => this.#ports.newPassword(),
       environment: (options) => this.#environment(key, options),
@@ -196,8 +199,19 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   }
 
   #podAgents(key: string): PodAgents | undefined {
-    const uids = () => (this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? []).map(({ metadata }) => metadata?.uid ?? '');
-    return this.#enrolled?.ofPods(key, () => new Set(uids()));
+    return this.#enrolled?.ofPods(key, () => this.#podUids(key));
+  }
+
+  #podUids(key: string): ReadonlySet<string> {
+    const all = this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [];
+    return new Set(all.map(({ metadata }) => metadata?.uid ?? ''));
+  }
+
+  /** Each operation takes back what was ordered before it. Where none comes by agents, this does: paused, or agents are to leave. */
+  #takeBack({ members: whose, agents }: RedisClusterSpec, key: string, isPaused: boolean): readonly Waiting[] {
+    const isExternal = whose === 'external';
+    if (!isPaused && (isExternal || agents === 'sidecar')) return [];
+    return this.#enrolled?.takeBack(key, isExternal ? undefined : this.#podUids(key)) ?? [];
   }
 
   /** One connection for each cluster, made anew when its password or its certificates changed. */

@@ -50,6 +50,7 @@ import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import { type Access, accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
+import type { TakeBackOrders } from './left-orders.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
@@ -66,6 +67,7 @@ export interface TurnGiven extends TlsGiven {
   readonly enrollment: Enrollment | undefined;
   /** Of pods with agents. */
   readonly podAgents: PodAgents | undefined;
+  readonly takeBackOrders: TakeBackOrders;
   workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
@@ -96,6 +98,8 @@ export class ClusterTurn {
   #undeclared: string | undefined;
   #users = '';
   #canDeclareSet = true;
+  /** Agents may still be at something of a plan that is no more. */
+  #isHeldUp = false;
   #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
@@ -113,6 +117,10 @@ export class ClusterTurn {
     this.#problems = specProblems(work.object.spec as RedisClusterSpec);
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
+    // What runs here has its own orders, and takes them back itself.
+    const left = runs.of(work.key) ? [] : this.#given.takeBackOrders(isPaused);
+    this.#waiting.push(...left);
+    this.#isHeldUp = left.length > 0;
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
@@ -126,7 +134,7 @@ export class ClusterTurn {
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
     work.signal.throwIfAborted();
-    if (environment && this.#current && !isPaused) await this.#goOn(this.#current, environment);
+    if (environment && this.#current && !isPaused && !this.#isHeldUp) await this.#goOn(this.#current, environment);
     if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     return this.#verdict(seen, isPaused);
   }
@@ -200,7 +208,7 @@ export class ClusterTurn {
         await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
       }
     }
-    if (!this.#current) await this.#begin(seen, environment);
+    if (!this.#current && !this.#isHeldUp) await this.#begin(seen, environment);
   }
 
   /** What the server refuses is a condition; the cluster is looked after all the same. */
