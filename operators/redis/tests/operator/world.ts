@@ -21,7 +21,7 @@ import {
   workerNodes,
 } from '../../src/api/kinds.ts';
 import { redisTaskKind } from '../../src/api/task.ts';
-import { type DryRun, planCluster } from '../../src/controllers/dry-run.ts';
+import { type DryRun, type DryRunPorts, planCluster, planTask } from '../../src/controllers/dry-run/dry-run.ts';
 import { redisOperator } from '../../src/controllers/operator.ts';
 import { modelPort, type ScheduledCall } from '../model-port.ts';
 import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
@@ -288,18 +288,27 @@ export class OperatorWorld {
 
   /** What would be done next, by somebody who only looks; nothing that he sends to a server or to the API may change anything. */
   async plan(name: string): Promise<DryRun> {
+    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(name);
+    return planCluster(this.#onlooker(), cluster as never);
+  }
+
+  /** Of a task that is there, or would be. */
+  async planTask(name: string, spec: RedisTaskObject['spec']): Promise<DryRun> {
+    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(spec.cluster);
+    const task = await this.#api.client.resource(redisTasks, NAMESPACE).find(name);
+    const wanted = task ?? { metadata: { name, namespace: NAMESPACE }, spec };
+    return planTask(this.#onlooker(), cluster as never, wanted as never);
+  }
+
+  #onlooker(): DryRunPorts {
     const ids = { next: () => assert.fail('nothing is begun') };
     const files = { read: refused, write: refused, append: refused, remove: refused };
-    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(name);
-    return planCluster(
-      {
-        client: this.#api.client,
-        ports: { clock: this.clock, random: seededRandom(4), ids, files },
-        connect: () => modelPort(this.model),
-        signal: new AbortController().signal,
-      },
-      cluster as never,
-    );
+    return {
+      client: this.#api.client,
+      ports: { clock: this.clock, random: seededRandom(4), ids, files },
+      connect: () => modelPort(this.model),
+      signal: new AbortController().signal,
+    };
   }
 
   async reasons(): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ import { observeCluster } from '../../observe/observe.ts';
 import { numberOf, parseInfo } from '../../observe/parse.ts';
 import {
   type BackupRequest,
+  backupSteps,
   decideBackup,
   type ShardSources,
   shardSources,
@@ -32,6 +33,7 @@ export const backupProcedure: Procedure<BackupRequest, BackupRequest> = {
   kind: 'backup',
   needs: () => ({}),
   decide: decideBackup,
+  steps: backupSteps,
   run: runBackup,
 };
 
