@@ -39,6 +39,7 @@ import type { RedisPort } from '../api/port.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { redisContext } from '../commands/context.ts';
 import { redisHandlers } from '../commands/handlers.ts';
+import { DraftSweep } from './backup/draft-sweep.ts';
 import { Settling } from './choose.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterTurn } from './cluster-turn.ts';
@@ -95,6 +96,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   #workerNodes: Reflection<WorkerNode> | undefined;
   /** Of the term. */
   #enrolled: EnrolledMembers | undefined;
+  /** Of the term, where there are backups. */
+  #drafts: DraftSweep | undefined;
 
   constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS, metrics }: RedisOperatorOptions = {}) {
     super({ name: 'redis' });
@@ -129,6 +132,14 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       this.#runs = new OperationRuns((key) => queues[queue]?.add(key), this.#ports.clock);
       return this.#runs;
     });
+    const { backups } = this.#ports;
+    if (backups) {
+      parts.duringTerm(({ api }) => {
+        this.#drafts = new DraftSweep(backups.store, api);
+        this.#drafts.start();
+        return this.#drafts;
+      });
+    }
     parts.work({
       of: own,
       queues: [queue],
@@ -174,6 +185,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     const enrollment = isExternal ? this.#enrolled?.of(key) : undefined;
     if (isExternal && !enrollment) return requeueAfter(this.#lookEveryMs);
     if (!this.#runs.of(key)) this.#closeRetired(key);
+    this.#drafts?.start();
     const settling = this.#settling.get(key) ?? new Settling();
     this.#settling.set(key, settling);
     const shownCertificates = this.#shownCertificates.get(key) ?? new Map<string, string>();
@@ -189,6 +201,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       enrollment,
       podAgents: work.object.spec.agents === 'sidecar' ? this.#podAgents(key) : undefined,
       takeBackOrders: (isPaused) => this.#takeBack(work.object.spec as RedisClusterSpec, key, isPaused),
+      draftLeft: () => this.#drafts?.due(),
       workerNode: (name) => this.#workerNodes?.cache.get(name),
       newPassword: () => this.#ports.newPassword(),
       environment: (options) => this.#environment(key, options),

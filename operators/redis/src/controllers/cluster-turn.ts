@@ -40,6 +40,7 @@ import { nextExternalSteps } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { taskWish } from '../plan/task-wish.ts';
+import { BACKUP } from './backup/backup.ts';
 import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
@@ -68,6 +69,8 @@ export interface TurnGiven extends TlsGiven {
   /** Of pods with agents. */
   readonly podAgents: PodAgents | undefined;
   readonly takeBackOrders: TakeBackOrders;
+  /** A backup was given up: what is left of it is nobody's. */
+  draftLeft(): void;
   workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
@@ -92,6 +95,7 @@ export class ClusterTurn {
   #proposed: Choice['proposed'];
   #wakeAt: number | undefined;
   #hasEnded = false;
+  #hasLeftDraft = false;
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
@@ -133,6 +137,7 @@ export class ClusterTurn {
     await this.#write(seen, isPaused);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
+    if (this.#hasLeftDraft) this.#given.draftLeft();
     work.signal.throwIfAborted();
     if (environment && this.#current && !isPaused && !this.#isHeldUp) await this.#goOn(this.#current, environment);
     if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
@@ -269,6 +274,7 @@ export class ClusterTurn {
       ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }),
     };
     this.#history = [past, ...this.#history].slice(0, HISTORY);
+    this.#hasLeftDraft ||= operation.kind === BACKUP && outcome !== 'done';
     this.#current = undefined;
   }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ModelServer, slotOfKey } from '@reeve/simulation/redis';
+import { redisClusters } from '../../src/api/kinds.ts';
 import { saidBy } from './certificates.ts';
-import { OperatorWorld } from './world.ts';
+import { NAMESPACE, OperatorWorld } from './world.ts';
 
 const isRunning = (world: OperatorWorld, name: string) => () =>
   world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
@@ -135,6 +136,29 @@ test('the operator dies at its effects while it backs up, restores and upgrades:
   });
   t.diagnostic(`${JSON.stringify(calm)} effects, ${world.deaths} deaths`);
   assert.ok(world.deaths >= 25, `${world.deaths} deaths`);
+});
+
+test('a draft is swept when its task was deleted while nobody ran, and so is one of a cluster that is gone', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world, 'c'));
+  await world.stopManager();
+  await world.backups.draft('ns/c/save');
+  await world.backups.draft('ns/gone/other');
+  // As the operator left it: begun, and killed in the middle.
+  const trigger = { kind: 'RedisTask', name: 'save', uid: 'uid-of-a-task-that-was-deleted' };
+  const goal = { name: 'ns/c/save', by: trigger.uid, users: [] };
+  const startedAt = new Date(world.clock.now()).toISOString();
+  const currentOperation = { id: 'backup-1', kind: 'backup', why: 'task save asks for it', trigger, startedAt, goal };
+  await world.api.client
+    .resource(redisClusters, NAMESPACE)
+    .patch('c', { type: 'merge', value: { status: { currentOperation } } }, { subresource: 'status' });
+  world.startManager();
+  await world.until('it is cancelled', () => world.status('c').operations?.[0]?.outcome === 'cancelled');
+  await world.pass(30_000);
+  assert.deepEqual(await world.backups.drafts(), []);
+  await done(world, 'save', { cluster: 'c', backup: {} });
+  assert.ok(world.backups.sealed.has('ns/c/save'));
 });
 
 test('an upgrade goes from pod to pod, says how far it is, and refuses what could not be undone', async (t) => {

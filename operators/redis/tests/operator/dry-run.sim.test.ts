@@ -51,7 +51,6 @@ test('backups and restores that run are told with what they do', async (t) => {
   assert.equal(wanted.next?.kind, 'backup');
   assert.equal(wanted.next.steps.length, 4);
   await world.stopManager();
-  const { metadata } = world.cluster('c') ?? {};
   /** As its operator left it when it died. */
   const begun = (kind: string, goal: object) => {
     const trigger = { kind: 'RedisTask', name: kind, uid: `uid-of-${kind}` };
@@ -60,7 +59,7 @@ test('backups and restores that run are told with what they do', async (t) => {
     const value = { status: { currentOperation, progress: '1 of 3 shards' } };
     return world.api.client
       .resource(redisClusters, NAMESPACE)
-      .patch(metadata?.name ?? '', { type: 'merge', value }, { subresource: 'status' });
+      .patch('c', { type: 'merge', value }, { subresource: 'status' });
   };
   await begun('backup', { name: 'ns/c/save', by: 'uid-of-backup', users: [] });
   const saving = await world.plan('c');

@@ -29,8 +29,10 @@ const AT_ONCE = 4;
 const CATCH_UP_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 
+export const BACKUP = 'backup';
+
 export const backupProcedure: Procedure<BackupRequest, BackupRequest> = {
-  kind: 'backup',
+  kind: BACKUP,
   needs: () => ({}),
   decide: decideBackup,
   steps: backupSteps,
