@@ -15,7 +15,17 @@ import { brokenPods } from './broken-pods.ts';
 import { troubleWaits } from './pod-trouble.ts';
 import { endpointOf, type PodMember } from './pods.ts';
 import { fillEmpty, sizeProblems } from './next-size.ts';
-import { isReported, keyCount, likelySlots, loners, members, nodeName, primaries, reported } from './topology.ts';
+import {
+  isReported,
+  keyCount,
+  likelySlots,
+  loners,
+  members,
+  nodeName,
+  nodeNames,
+  primaries,
+  reported,
+} from './topology.ts';
 
 /** Something to be done by an operation. */
 export interface OperationWish {
@@ -91,6 +101,10 @@ export function nextSteps(facts: NextFacts): Next {
   if (apart.length > 0) {
     return { wishes: again, waitingFor: [splitWait(apart)] };
   }
+  if (isUnapproved(facts)) {
+    const wishes = [...broken, ...again, ...approvedFixes(facts, !isComplete)];
+    return { wishes, waitingFor: [...waitingFor, unapprovedWait(cluster), ...fixWaits(facts)] };
+  }
   const strangers = newcomers(facts);
   return {
     wishes: [
@@ -107,6 +121,24 @@ export function nextSteps(facts: NextFacts): Next {
     ],
     waitingFor: [...waitingFor, ...fixWaits(facts)],
   };
+}
+
+/**
+ * With `creation: manual` there is no cluster before a person has said so, or a whole one is found. A server that owns a slot or knows
+ * others, because somebody tried something or a volume was left, is not joined by the rest, nor given the other slots.
+ */
+export function isUnapproved({ desired, configured }: NextFacts): boolean {
+  return desired.creation === 'manual' && !configured;
+}
+
+export function approvedFixes(facts: NextFacts, someAbsent: boolean): readonly OperationWish[] {
+  return fixes(facts, someAbsent).map((wish) => ({ ...wish, needsApproval: true }));
+}
+
+export function unapprovedWait(found: ClusterView): Waiting {
+  const ids = members(found).map(({ id }) => id);
+  const message = `spec.creation is manual, and ${nodeNames(found, ids)} own slots or know each other without being a whole cluster: empty them, or approve what is proposed`;
+  return { reason: 'NotCreated', message, subjects: ids.slice(0, 16) };
 }
 
 export function splitWait(apart: readonly (readonly NodeId[])[]): Waiting {
