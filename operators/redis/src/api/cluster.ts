@@ -252,6 +252,12 @@ const status = object({
   server: optional(text({ maxLength: 63, description: 'What runs, as the nodes say: valkey 9.1.2.' })),
   // Written as a whole by one writer: as a list by keys, who owns which field of which member would be half of a large object.
   members: optional(list(object(memberFields), { maxItems: MOST_MEMBERS })),
+  chosenPrimaries: optional(
+    list(text({ maxLength: 40 }), {
+      maxItems: 500,
+      description: 'Ids of primaries that failover tasks made so: spreading leaves them until members come or go.',
+    }),
+  ),
   conditions: optional(list(condition, { maxItems: 64, key: 'type' })),
   waitingFor: optional(list(waiting, { maxItems: 16 })),
   progress: optional(text({ maxLength: 512 })),

@@ -29,10 +29,11 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
+import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
-import { observeCluster } from '../observe/observe.ts';
-import { checkCluster, isClean } from '../plan/check.ts';
+import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
+import { choicesAfter, standingChoices } from '../plan/chosen-primaries.ts';
 import { conditionType, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
@@ -41,6 +42,7 @@ import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { taskWish } from '../plan/task-wish.ts';
 import { BACKUP } from './backup/backup.ts';
+import { checkTask } from './check-task.ts';
 import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
@@ -55,7 +57,7 @@ import type { TakeBackOrders } from './left-orders.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
-import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
+import { endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import { hasSameGoal, MOST_TEXT, newFindings, refusalText, statusOf } from './turn-status.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
 
@@ -90,6 +92,7 @@ export class ClusterTurn {
   readonly #tls: ClusterTls;
   #current: CurrentOperation | undefined;
   #history: readonly PastOperation[];
+  #chosen: readonly NodeId[];
   #problems: readonly Refusal[] = [];
   #refused: readonly Refusal[] = [];
   #proposed: Choice['proposed'];
@@ -114,6 +117,7 @@ export class ClusterTurn {
     this.#before = object.status ?? {};
     this.#current = this.#before.currentOperation as CurrentOperation | undefined;
     this.#history = (this.#before.operations ?? []) as readonly PastOperation[];
+    this.#chosen = this.#before.chosenPrimaries ?? [];
   }
 
   async run(): Promise<Verdict> {
@@ -128,6 +132,7 @@ export class ClusterTurn {
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
+    this.#chosen = standingChoices(this.#chosen, seen.view);
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
     if (!isPaused && environment) {
@@ -265,7 +270,11 @@ export class ClusterTurn {
     return true;
   }
 
-  #past({ goal: _goal, ...operation }: CurrentOperation, outcome: PastOperation['outcome'], message?: string): void {
+  #past({ goal, ...operation }: CurrentOperation, outcome: PastOperation['outcome'], message?: string): void {
+    const { kind, trigger } = operation;
+    if (outcome === 'done') {
+      this.#chosen = choicesAfter(this.#chosen, { kind, goal, isAsked: trigger.kind === 'RedisTask' });
+    }
     const endedAt = timestamp(this.#given.work.now());
     const past = {
       ...operation,
@@ -274,7 +283,7 @@ export class ClusterTurn {
       ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }),
     };
     this.#history = [past, ...this.#history].slice(0, HISTORY);
-    this.#hasLeftDraft ||= operation.kind === BACKUP && outcome !== 'done';
+    this.#hasLeftDraft ||= kind === BACKUP && outcome !== 'done';
     this.#current = undefined;
   }
 
@@ -305,7 +314,7 @@ export class ClusterTurn {
     const now = work.now();
     const facts = { desired: this.#desired, members: seen.members, stored: this.#before.members ?? [] };
     const wish = taskWish(task as RedisTaskObject, facts);
-    if (!wish) return writeTask(work, task, await this.#check(task, environment, now));
+    if (!wish) return writeTask(work, task, await checkTask(task, this.#desired, environment, now));
     if ('refused' in wish) return writeTask(work, task, refusedStatus(wish.refused, now));
     const choice = await choose({ wishes: [wish], settling: new Settling(), approved: undefined, environment });
     if (choice.begin) {
@@ -314,17 +323,6 @@ export class ClusterTurn {
     } else if (choice.refused.length > 0) await writeTask(work, task, refusedStatus(choice.refused, now));
     else
       await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' });
-  }
-
-  async #check(task: DeepReadonly<RedisTaskObject>, environment: Environment, now: number) {
-    const { replicasPerPrimary, spreadBy } = this.#desired;
-    const strayKeys = task.spec.check?.strayKeys ?? false;
-    const view = await observeCluster(environment.redis, environment.ports, environment.seeds, {
-      strayKeys,
-      ...(environment.annotations && { annotations: environment.annotations }),
-    });
-    const findings = checkCluster(view, { replicasPerPrimary, spreadBy });
-    return checkedStatus(findings, isClean(findings), now);
   }
 
   /** Written with the status; begun only after that. */
@@ -354,7 +352,8 @@ export class ClusterTurn {
 
   #facts(seen: Seen): NextFacts {
     const configured = this.#isConfigured(seen);
-    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before) };
+    const chosen = this.#chosen;
+    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), chosen };
   }
 
   #isConfigured(seen: Seen): boolean {
@@ -387,6 +386,7 @@ export class ClusterTurn {
       isExternal: enrollment !== undefined,
       roster,
       seen,
+      chosen: this.#chosen,
       topology,
       problems: this.#problems,
       refused: this.#refused,

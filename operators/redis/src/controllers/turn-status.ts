@@ -2,6 +2,7 @@
 import { type DeepReadonly, type NewCondition, type Refusal, setConditions, type Waiting } from '@reeve/runtime';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
+import type { NodeId } from '../api/view.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
@@ -25,6 +26,7 @@ export interface TurnFacts {
   /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
+  readonly chosen: readonly NodeId[];
   readonly topology: Topology;
   /** What is wrong with the spec. */
   readonly problems: readonly Refusal[];
@@ -60,6 +62,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     }),
     configured,
     ...shownTopology(facts.topology, current?.kind),
+    ...(facts.chosen.length > 0 && { chosenPrimaries: facts.chosen }),
     conditions: setConditions(conditionsOf(before), conditions, facts.now),
     waitingFor: facts.waitingFor
       .slice(0, 16)

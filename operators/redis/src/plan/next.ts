@@ -58,6 +58,8 @@ export interface NextFacts {
   readonly configured: boolean;
   /** Nothing was ever begun on it, so nothing can be in its servers. Default: false. */
   readonly isUntouched?: boolean;
+  /** Primaries that a person chose. Default: none. */
+  readonly chosen?: readonly NodeId[];
 }
 
 export interface Next {

@@ -218,6 +218,28 @@ test('it comes down to primaries alone, wherever these are', async (t) => {
   assertHeld(world, keys);
 });
 
+test('a failover that a task asked for is not undone by spreading, until members come or go', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const { pod = '', id = '' } = world.status('c').members?.find(({ role }) => role === 'replica') ?? {};
+  await world.task('over', { cluster: 'c', failover: { to: pod } });
+  await world.until('it is done', () => world.taskStatus('over')?.phase === 'Succeeded');
+  await world.until('it is remembered', () => world.status('c').chosenPrimaries?.includes(id) ?? false);
+  const kinds = () => world.status('c').operations?.map(({ kind }) => kind) ?? [];
+  await world.pass(60_000);
+  assert.ok(world.serverOf(pod).isPrimary);
+  assert.ok(!kinds().includes('spread'), kinds().join());
+  assert.equal(world.status('c').phase, 'Degraded', 'two primaries in one zone are told');
+  await world.stopManager();
+  world.startManager();
+  await world.pass(60_000);
+  assert.ok(world.serverOf(pod).isPrimary, 'the next operator knows, too');
+  await world.patch('c', { spec: { replicasPerPrimary: 2 } });
+  await world.until('places are dealt anew', () => isRunning(world)() && world.status('c').replicas === 6, 900_000);
+  assert.equal(world.status('c').chosenPrimaries, undefined);
+});
+
 test('a password that is lost is not replaced by another: its servers know the old one only', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c');

@@ -3,6 +3,7 @@ import type { Refusal, Waiting } from '@reeve/runtime';
 import { APPROVE, type CurrentOperation } from '../../api/cluster.ts';
 import type { RedisTaskObject } from '../../api/kinds.ts';
 import { namesOf } from '../../plan/children.ts';
+import { standingChoices } from '../../plan/chosen-primaries.ts';
 import { nextSteps, type Wish } from '../../plan/next.ts';
 import { nextExternalSteps } from '../../plan/next-external.ts';
 import { printCommand } from '../../plan/print.ts';
@@ -44,7 +45,8 @@ export async function stepsOf(around: Around): Promise<Steps> {
   if (!environment) return desired.members === 'external' ? NOTHING : noSecret(cluster.metadata.name);
   if (running) return underWay(around, running, environment);
   const configured = isConfigured(status, undefined, seen);
-  const facts = { desired, ...seen, configured, isUntouched: isUntouched(status) };
+  const chosen = standingChoices(status.chosenPrimaries ?? [], seen.view);
+  const facts = { desired, ...seen, configured, isUntouched: isUntouched(status), chosen };
   const { wishes, waitingFor } = desired.members === 'external' ? nextExternalSteps(facts) : nextSteps(facts);
   const choice = await chooseAtOnce(wishes, environment, cluster.metadata.annotations?.[APPROVE]);
   return {
