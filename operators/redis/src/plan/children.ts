@@ -10,6 +10,10 @@ import type { Desired } from './desired.ts';
 export const CLIENT_PORT = 6379;
 /** Where servers tell each other things. */
 export const BUS_PORT = 16_379;
+/** User and group `redis` or `valkey` of the official images. */
+const IMAGE_USER = 999;
+/** Files of Secrets belong to root and to the group of the pod's volumes: whoever is in it reads them. */
+const SECRET_MODE = 0o440;
 /** The container of the server. */
 export const SERVER_CONTAINER = 'server';
 /** All mounts lie below one folder that exists nowhere: where there are no containers, that makes them cheap. */
@@ -152,6 +156,8 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
           // An agent finds its account at one place only.
           annotations: {
             'redis.reeve.dev/config': options.configDigest,
+            // Where there are no images there are no users of theirs.
+            'reeve.dev/run-as': 'node',
             ...(!desired.hasAgents && { 'reeve.dev/relocatable': 'true' }),
           },
         },
@@ -182,6 +188,14 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
   const tlsSecret = tlsSecretOf(cluster, desired);
   return {
     terminationGracePeriodSeconds: 30,
+    // As its user from the beginning: an entrypoint that begins as root gives away only the folder that the image itself has for data.
+    securityContext: desired.securityContext ?? {
+      runAsUser: IMAGE_USER,
+      runAsGroup: IMAGE_USER,
+      runAsNonRoot: true,
+      fsGroup: IMAGE_USER,
+      fsGroupChangePolicy: 'OnRootMismatch',
+    },
     automountServiceAccountToken: false,
     ...(agent && { serviceAccountName: agent.serviceAccountName }),
     topologySpreadConstraints: spreadBy.map((key) => ({
@@ -228,8 +242,8 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     ],
     volumes: [
       { name: 'config', configMap: { name: names.config } },
-      { name: 'auth', secret: { secretName: names.secret, defaultMode: 0o400 } },
-      ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o400 } }]),
+      { name: 'auth', secret: { secretName: names.secret, defaultMode: SECRET_MODE } },
+      ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: SECRET_MODE } }]),
       ...(desired.storage ? [] : [{ name: 'data', emptyDir: {} }]),
       ...(agent ? [agent.volume] : []),
     ],
