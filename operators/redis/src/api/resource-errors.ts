@@ -22,6 +22,24 @@ export const resourceErrors = {
     meaning: 'The spec of a RedisCluster has a configuration that no server could read as it is meant.',
     remedy: 'The message says which part. Nothing is done for the cluster until it is changed.',
   },
+  TLS_UNFIT: {
+    meaning: 'What the Secret of tls.secretName has is no certificate that servers could show each other.',
+    remedy: 'The message says why. Servers go on with what they have until it is put right, or until that ends.',
+  },
+  TLS_NOT_RENEWED: {
+    meaning: 'The Secret of tls.secretName has another ca.crt or tls.key beside the certificate that servers show already.',
+    remedy: 'Put a new tls.crt into it as well, of the authority that signed the old one. Servers go on as they are until then.',
+  },
+  TLS_AUTHORITY_DROPPED: {
+    meaning: 'A new ca.crt lacks the authority whose certificates servers still show: they would lock each other out.',
+    remedy:
+      'Put the old authority into ca.crt beside the new one. Take it out with the next certificate, when all show one of the new authority.',
+  },
+  TLS_AUTHORITY_UNKNOWN: {
+    meaning: 'A new certificate was signed by an authority that servers do not trust yet.',
+    remedy:
+      'First add the authority to ca.crt beside the old one, with a new certificate of the old one; when every server shows that, let the new one sign.',
+  },
   CLUSTER_MISSING: {
     meaning: 'A task names a RedisCluster that is not there, or that was deleted while the task ran.',
     remedy: 'A task waits ten minutes for its cluster. Declare the cluster, then make the task again.',

@@ -161,9 +161,9 @@ export class ClusterTurn {
     const options = connectOptionsOf(secret as Secret | undefined);
     let reached: ConnectOptions | undefined;
     const isMade = await this.#tryTo(async () => {
-      reached = await this.#tls.reach(options, true);
+      reached = await this.#tls.reach(options, { pods: this.#pods(), mayMake: true });
     });
-    return this.#letIn(isMade ? reached : await this.#tls.reach(options, false));
+    return this.#letIn(isMade ? reached : await this.#tls.reach(options, { pods: this.#pods(), mayMake: false }));
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
@@ -171,7 +171,7 @@ export class ClusterTurn {
     const { work } = this.#given;
     const { name, namespace = '' } = work.object.metadata;
     const options = connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`));
-    return this.#letIn(await this.#tls.reach(options, false));
+    return this.#letIn(await this.#tls.reach(options, { pods: this.#pods(), mayMake: false }));
   }
 
   /** Servers that are somebody's: nothing is declared, they are looked at as they are. */
@@ -391,6 +391,7 @@ export class ClusterTurn {
       problems: this.#problems,
       refused: this.#refused,
       undeclared: this.#undeclared,
+      certificateRefused: this.#tls.refused,
       waitingFor: this.#waiting,
       progress: run && run.id === this.#current?.id ? run.progress : undefined,
       proposed: this.#proposed,

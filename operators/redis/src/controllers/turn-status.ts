@@ -1,6 +1,14 @@
 /** The status of a cluster as one turn leaves it, and on which status it may be written. Pure. */
-import { type DeepReadonly, type NewCondition, type Refusal, setConditions, type Waiting } from '@reeve/runtime';
+import {
+  type DeepReadonly,
+  type ErrorCatalog,
+  type NewCondition,
+  type Refusal,
+  setConditions,
+  type Waiting,
+} from '@reeve/runtime';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
+import { redisErrors } from '../api/errors.ts';
 import type { Finding } from '../api/findings.ts';
 import type { NodeId } from '../api/view.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
@@ -34,6 +42,8 @@ export interface TurnFacts {
   readonly refused: readonly Refusal[];
   /** Why an object of ours could not be made what it should be. */
   readonly undeclared: string | undefined;
+  /** Why servers are not given certificates that somebody keeps for them. */
+  readonly certificateRefused: Refusal | undefined;
   readonly waitingFor: readonly Waiting[];
   readonly progress: string | undefined;
   readonly proposed: Proposal<unknown> | undefined;
@@ -48,6 +58,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const conditions = [
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
     ...ownConditions(facts),
+    ...certificateConditions(conditionsOf(before), facts.certificateRefused),
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
@@ -101,6 +112,21 @@ function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly N
       message: refusalText(refused),
     },
   ];
+}
+
+const REFUSED = 'CertificateRefused';
+
+export function certificateConditions(
+  before: RedisClusterStatus['conditions'],
+  refused: Refusal | undefined,
+): readonly NewCondition[] {
+  if (refused) {
+    const { code, message } = refused;
+    const { remedy } = (redisErrors as ErrorCatalog)[code] ?? { remedy: '' };
+    return [{ type: REFUSED, status: 'True', reason: conditionType(code), message: `${message}. ${remedy}` }];
+  }
+  const wasSaid = before?.some(({ type }) => type === REFUSED) ?? false;
+  return wasSaid ? [{ type: REFUSED, status: 'False', reason: 'AsAsked', message: '' }] : [];
 }
 
 /**

@@ -84,7 +84,7 @@ test('with TLS servers speak nothing else, also among each other; the authorityâ
   assert.doesNotMatch(text, /c-ca/);
   assert.match(
     JSON.stringify(set({ tls: { mode: 'secret', secretName: 'own' } }).spec?.template),
-    /"secretName":"own"/,
+    /"secretName":"c-tls-taken"/,
   );
   assert.doesNotMatch(JSON.stringify(set({ tls: { mode: 'off' } }).spec?.template), /tls/);
   assert.match(serverConfig(desiredOf({ primaries: 3, tls: { mode: 'selfSigned' } })), /^tls-auth-clients optional$/m);

@@ -45,6 +45,8 @@ export interface ChildNames {
   readonly secret: string;
   /** Certificate and key of the servers. */
   readonly tls: string;
+  /** What servers were given of the Secret that somebody else keeps. */
+  readonly tlsTaken: string;
   /** Certificate and key of the authority that signs them: in no pod. */
   readonly authority: string;
 }
@@ -57,14 +59,16 @@ export function namesOf(cluster: string): ChildNames {
     config: `${cluster}-config`,
     secret: `${cluster}-auth`,
     tls: `${cluster}-tls`,
+    tlsTaken: `${cluster}-tls-taken`,
     authority: `${cluster}-ca`,
   };
 }
 
-/** The Secret that servers mount; undefined: they speak without TLS. */
+/** The Secret that servers mount; undefined: they speak without TLS. Never one that others write: it would reach servers unseen. */
 export function tlsSecretOf(cluster: string, { tls }: Pick<Desired, 'tls'>): string | undefined {
   if (!tls || tls.mode === 'off') return undefined;
-  return tls.mode === 'secret' ? tls.secretName : namesOf(cluster).tls;
+  const { tlsTaken, tls: own } = namesOf(cluster);
+  return tls.mode === 'secret' ? tlsTaken : own;
 }
 
 export function labelsOf(cluster: string): Readonly<Record<string, string>> {

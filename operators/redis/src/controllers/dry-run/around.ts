@@ -31,7 +31,7 @@ import type { Environment } from '../environment.ts';
 import { externalAccess } from '../external.ts';
 import { accessOf, lookAt, memberSeeds, type Seen } from '../look.ts';
 import { agentWaits, externalPods, rosterOf } from '../roster.ts';
-import { tlsAccessOf } from '../tls.ts';
+import { tlsAccessOf } from '../tls-secret.ts';
 
 export interface DryRunPorts {
   readonly client: KubeClient;
@@ -115,10 +115,12 @@ async function housed(
   });
   const options = connectOptionsOf(secret);
   const tlsSecret = tlsSecretOf(name, desired);
-  const tls =
-    tlsSecret === undefined
-      ? undefined
-      : tlsAccessOf(await own.find(tlsSecret, { signal }), serverNameOf(name, namespace, desired.tls));
+  const given = desired.tls?.secretName;
+  // What servers were given, or what they are to be given first.
+  const tlsGiven =
+    (tlsSecret === undefined ? undefined : await own.find(tlsSecret, { signal })) ??
+    (given === undefined ? undefined : await own.find(given, { signal }));
+  const tls = tlsAccessOf(tlsGiven, serverNameOf(name, namespace, desired.tls));
   // Without its certificates nobody can be talked to.
   const isReachable = options !== undefined && (tlsSecret === undefined || tls !== undefined);
   const ordinals = items.map((pod) => ordinalOf(names.statefulSet, pod.metadata.name));
