@@ -58,7 +58,8 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const conditions = [
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
     ...ownConditions(facts),
-    ...certificateConditions(conditionsOf(before), facts.certificateRefused),
+    // Of a cluster that is paused nobody looks at what it is offered: what was said stays.
+    ...(facts.isPaused ? [] : certificateConditions(conditionsOf(before), facts.certificateRefused)),
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));

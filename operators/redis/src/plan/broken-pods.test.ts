@@ -62,15 +62,18 @@ test('one of the kind that is asked for, one that is ready, and one that goes al
 
 test('one that may live is never made anew: its process runs, nobody says, it answers, or others hear it', () => {
   assert.deepEqual(names({ ...unpulled, server: 'running' }, { spec: volumes }), []);
-  const { server: _server, ...unknown } = unpulled;
-  assert.deepEqual(names(unknown, { spec: volumes }), []);
+  const { server: _server, ...untold } = unpulled;
+  const facts = look(untold, { spec: volumes });
+  const silent = facts.members.map(({ server, ...pod }) => (pod.ordinal === 5 ? pod : { ...pod, ...(server && { server }) }));
+  assert.deepEqual(brokenPods({ ...facts, members: silent }), []);
   const own = look({}).members[5]?.ip ?? '';
   const alive: Partial<TestNode> = { unreachable: 'no answer', flags: [] };
   assert.deepEqual(names({ ...unpulled, ip: own }, { spec: volumes, node: alive }), []);
   assert.deepEqual(names({ ...unpulled, ip: own }, { spec: volumes, node: { flags: ['fail?'] } }), ['c-5']);
   const view = viewOfNodes(clusterNodes({ primaries: 3, replicas: 1 }).map((one) => ({ ...one, port: CLIENT_PORT })));
-  const facts = look({ ...unpulled, ip: own });
-  assert.deepEqual(brokenPods({ ...facts, view, members: podMembers(facts.members.map(withoutNode), view) }), []);
+  const answering = look({ ...unpulled, ip: own });
+  const members = podMembers(answering.members.map(withoutNode), view);
+  assert.deepEqual(brokenPods({ ...answering, view, members }), []);
 });
 
 test('without a volume one that ran once holds what nobody else may have: it waits until every slot is served', () => {

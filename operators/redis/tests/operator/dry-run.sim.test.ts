@@ -89,7 +89,8 @@ test('an upgrade is told before it begins, while it goes from pod to pod, and wh
   const next = await world.plan('c');
   assert.deepEqual([next.next?.kind, next.next?.why], ['upgrade', 'task up asks for it']);
   world.startManager();
-  await world.until('it is under way', () => /^[1-5] of 6/.test(world.taskStatus('up')?.progress ?? ''));
+  const isUnderWay = () => /^[1-5] of 6/.test(world.taskStatus('up')?.progress ?? '');
+  await world.until('it is under way', () => isUnderWay() && world.status('c').currentOperation === undefined);
   const seen = await world.plan('c');
   assert.deepEqual([seen.next?.kind, seen.next?.isUnderWay], ['upgrade', true]);
   assert.match(seen.next?.reasons.join() ?? '', /of 6 pods run valkey:9\.2\.0/);

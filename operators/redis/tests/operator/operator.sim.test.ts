@@ -222,7 +222,9 @@ test('a failover that a task asked for is not undone by spreading, until members
   const world = await OperatorWorld.start(t);
   await world.create('c');
   await world.until('the cluster runs', isRunning(world));
-  const { pod = '', id = '' } = world.status('c').members?.find(({ role }) => role === 'replica') ?? {};
+  const replica = world.status('c').members?.find(({ role }) => role === 'replica');
+  assert.ok(replica);
+  const { pod, id } = replica;
   await world.task('over', { cluster: 'c', failover: { to: pod } });
   await world.until('it is done', () => world.taskStatus('over')?.phase === 'Succeeded');
   await world.until('it is remembered', () => world.status('c').chosenPrimaries?.includes(id) ?? false);

@@ -33,7 +33,7 @@ export async function planCluster(given: DryRunPorts, cluster: RedisClusterObjec
       ? [{ reason: 'Paused', message: 'spec.paused: nothing is begun before it is taken away', subjects: [] }]
       : [];
     const steps = await stepsOf(around);
-    const [task] = paused.length > 0 ? [] : openTasks(around.tasks);
+    const task = paused.length > 0 ? undefined : openTasks(around.tasks)[0];
     const asked = task && (await nextTask(around, task as RedisTaskObject, steps.next));
     return {
       objects,
@@ -52,10 +52,16 @@ async function nextTask(
   next: StepPlan | undefined,
 ): Promise<Omit<DryRun, 'objects'> | undefined> {
   const { cluster, seen } = around;
-  if (cluster.status?.currentOperation || !isConfigured(cluster.status ?? {}, undefined, seen)) return undefined;
-  if (next && !isUpgrading(around, task)) return undefined;
-  const steps = await taskSteps(around, task, next);
-  return { ...steps, refused: steps.refused.map((one) => ({ ...one, message: `${task.metadata.name}: ${one.message}` })) };
+  const running = cluster.status?.currentOperation;
+  if (!isConfigured(cluster.status ?? {}, running?.kind, seen)) return undefined;
+  if ((next || running) && !isUpgrading(around, task)) return undefined;
+  const { next: asked, refused, waitingFor } = await taskSteps(around, task, next);
+  const { name } = task.metadata;
+  return {
+    ...(asked && !running && { next: asked }),
+    refused: refused.map((one) => ({ ...one, message: `${name}: ${one.message}` })),
+    waitingFor,
+  };
 }
 
 /** What a task asks for, if its turn were now. */
