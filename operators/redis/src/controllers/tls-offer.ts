@@ -6,7 +6,7 @@ import type { DeepReadonly, Refusal } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { Certificates } from '../api/certificates.ts';
 import { type RedisClusterObject, type Secret, secrets } from '../api/kinds.ts';
-import { isSame, offerProblem, type TlsParts } from '../plan/tls-offer.ts';
+import { isPlainRenewal, isSame, offerProblem, type TlsParts } from '../plan/tls-offer.ts';
 import { findSecret, tlsAccessOf, tlsSecret } from './tls-secret.ts';
 
 export interface Offer {
@@ -42,8 +42,11 @@ export async function takenTls(work: Reconcile<RedisClusterObject>, offer: Offer
   const problem = offerProblem(held, offered, certificates, work.now());
   if (problem) return { secret: held && present, refused: named(from, problem) };
   const before = held && certificates.read(held.cert);
-  // One step at a time: who has not read the last one yet might know neither the authority of the next one nor be known by it.
-  if (before && before.until > work.now() && !offer.isShown(before.fingerprint)) return { secret: present };
+  const isLive = before !== undefined && before.until > work.now();
+  // One step at a time: who has not read the last one yet might neither know the authority of the next one nor be known by it.
+  if (held && isLive && !isPlainRenewal(held, offered, certificates) && !offer.isShown(before.fingerprint)) {
+    return { secret: present };
+  }
   const parts = { 'tls.crt': offered.cert, 'tls.key': offered.key, 'ca.crt': offered.ca };
   work.events.normal('CertificateTaken', `servers are given what secret ${from} has`, 'Tls');
   return { secret: await work.apply(secrets, tlsSecret(secretName, work.object.metadata.name, parts)) };

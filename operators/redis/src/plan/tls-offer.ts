@@ -47,6 +47,20 @@ export function offerProblem(
   return undefined;
 }
 
+/**
+ * The same authorities are trusted, and the same of them signed: whoever has read neither this nor the last one is believed, and believes.
+ * Else each server must have read the last one first.
+ */
+export function isPlainRenewal(held: TlsParts, offered: TlsParts, judge: Pick<Judge, 'isTrusted'>): boolean {
+  const authorities = held.ca.match(CERTIFICATE) ?? [];
+  return (
+    held.ca === offered.ca &&
+    authorities.every((one) => judge.isTrusted(held.cert, one) === judge.isTrusted(offered.cert, one))
+  );
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
+
 export function isSame(a: TlsParts, b: TlsParts): boolean {
   return a.cert === b.cert && a.key === b.key && a.ca === b.ca;
 }
