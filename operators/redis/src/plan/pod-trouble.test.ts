@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContainerStatus, Pod } from '../api/kinds.ts';
+import type { ContainerStatus } from '../api/kinds.ts';
 import { serverLife, stuckConditions, troubleOf, troubleWaits } from './pod-trouble.ts';
 import type { PodMember } from './pods.ts';
 
-const pod = (server: Partial<ContainerStatus>, others: readonly ContainerStatus[] = []): Pod => ({
+type Told = Parameters<typeof serverLife>[0];
+
+const pod = (server: Partial<ContainerStatus>, others: readonly ContainerStatus[] = []): Told => ({
   spec: { nodeName: 'n' },
   status: { phase: 'Pending', containerStatuses: [{ name: 'server', ...server }, ...others] },
 });
 const pulling = { waiting: { reason: 'ErrImagePull', message: 'manifest unknown' } };
 const ended = { terminated: { exitCode: 1, reason: 'Error', message: 'Bad directive\n' } };
 const backOff = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s' } };
-const unplaced: Pod = {
+const unplaced: Told = {
   status: {
     phase: 'Pending',
     conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }],

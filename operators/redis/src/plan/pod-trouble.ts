@@ -13,6 +13,7 @@ export interface PodTrouble {
   readonly message: string;
 }
 
+type Told = Pick<DeepReadonly<Pod>, 'spec' | 'status'>;
 type Status = DeepReadonly<ContainerStatus>;
 
 /** Of a container that is only not there yet. */
@@ -23,7 +24,7 @@ const MOST_NAMES = 5;
 const CONDITION = 'PodStuck';
 
 /** Undefined: nobody says. That is not to be taken for dead. */
-export function serverLife({ spec, status }: DeepReadonly<Pod>): ServerLife | undefined {
+export function serverLife({ spec, status }: Told): ServerLife | undefined {
   const server = status?.containerStatuses?.find(({ name }) => name === SERVER_CONTAINER);
   // Without a place it was never begun; with one, the node has not told yet.
   if (!server) return spec?.nodeName ? undefined : 'unstarted';
@@ -34,7 +35,7 @@ export function serverLife({ spec, status }: DeepReadonly<Pod>): ServerLife | un
 }
 
 /** Undefined: it is well, or on its way. */
-export function troubleOf({ status }: DeepReadonly<Pod>): PodTrouble | undefined {
+export function troubleOf({ status }: Told): PodTrouble | undefined {
   const unplaced = status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
   if (unplaced) return trouble(unplaced.reason ?? 'Unschedulable', unplaced.message);
   for (const container of status?.containerStatuses ?? []) {
