@@ -22,7 +22,11 @@ test('a certificate is trusted by whoever signed it, among others, and fits its 
   const [one, other] = [await peerCertificates.authority(life), await peerCertificates.authority(life)];
   const peer = await peerCertificates.peer(one, ['c.ns.svc'], life);
   assert.equal(peerCertificates.isTrusted(peer.certificate, one.certificate), true);
-  assert.equal(peerCertificates.isTrusted(peer.certificate, other.certificate), false, 'of the same name, not the same key');
+  assert.equal(
+    peerCertificates.isTrusted(peer.certificate, other.certificate),
+    false,
+    'of the same name, not the same key',
+  );
   assert.equal(peerCertificates.isTrusted(peer.certificate, `${other.certificate}${one.certificate}`), true);
   assert.equal(peerCertificates.isTrusted(peer.certificate, ''), false);
   assert.equal(peerCertificates.isTrusted('', one.certificate), false);

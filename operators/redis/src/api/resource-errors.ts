@@ -27,8 +27,10 @@ export const resourceErrors = {
     remedy: 'The message says why. Servers go on with what they have until it is put right, or until that ends.',
   },
   TLS_NOT_RENEWED: {
-    meaning: 'The Secret of tls.secretName has another ca.crt or tls.key beside the certificate that servers show already.',
-    remedy: 'Put a new tls.crt into it as well, of the authority that signed the old one. Servers go on as they are until then.',
+    meaning:
+      'The Secret of tls.secretName has another ca.crt or tls.key beside the certificate that servers show already.',
+    remedy:
+      'Put a new tls.crt into it as well, of the authority that signed the old one. Servers go on as they are until then.',
   },
   TLS_AUTHORITY_DROPPED: {
     meaning: 'A new ca.crt lacks the authority whose certificates servers still show: they would lock each other out.',

@@ -41,13 +41,19 @@ test('only what the server has of a pod now lets it be replaced out of turn', as
   assert.equal(await isBroken({ set }), false, 'it is gone');
   assert.equal(await isBroken({ set, pod: { ...pod, metadata: { ...pod.metadata, uid: 'other' } } }), false);
   assert.equal(
-    await isBroken({ set, pod: { ...pod, status: { containerStatuses: [{ name: 'server', state: { running: {} } }] } } }),
+    await isBroken({
+      set,
+      pod: { ...pod, status: { containerStatuses: [{ name: 'server', state: { running: {} } }] } },
+    }),
     false,
     'it runs by now',
   );
   const ready = { ...pod.status, conditions: [{ type: 'Ready', status: 'True' }] };
   assert.equal(await isBroken({ set, pod: { ...pod, status: ready } }), false);
-  assert.equal(await isBroken({ set: { ...set, status: { updateRevision: 'old', observedGeneration: 2 } }, pod }), false);
+  assert.equal(
+    await isBroken({ set: { ...set, status: { updateRevision: 'old', observedGeneration: 2 } }, pod }),
+    false,
+  );
   const unseen = { ...set, status: { updateRevision: 'new', observedGeneration: 1 } };
   assert.equal(await isBroken({ set: unseen, pod }), false, 'what is asked for is not known yet');
   assert.equal(await isBroken({ pod }), false);

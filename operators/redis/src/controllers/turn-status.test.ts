@@ -49,6 +49,8 @@ test('certificates that servers are not given are told with what to do, until th
   const [said] = certificateConditions(undefined, refused);
   assert.deepEqual([said?.status, said?.reason], ['True', 'TlsAuthorityDropped']);
   assert.match(said?.message ?? '', /^secret s: ca\.crt lacks one\. Put the old authority into ca\.crt/);
-  const before = [{ type: 'CertificateRefused', status: 'True', reason: '', message: '', lastTransitionTime: '' }] as const;
+  const before = [
+    { type: 'CertificateRefused', status: 'True', reason: '', message: '', lastTransitionTime: '' },
+  ] as const;
   assert.equal(certificateConditions(before as never, undefined)[0]?.status, 'False');
 });

@@ -64,7 +64,9 @@ test('one that may live is never made anew: its process runs, nobody says, it an
   assert.deepEqual(names({ ...unpulled, server: 'running' }, { spec: volumes }), []);
   const { server: _server, ...untold } = unpulled;
   const facts = look(untold, { spec: volumes });
-  const silent = facts.members.map(({ server, ...pod }) => (pod.ordinal === 5 ? pod : { ...pod, ...(server && { server }) }));
+  const silent = facts.members.map(({ server, ...pod }) =>
+    pod.ordinal === 5 ? pod : { ...pod, ...(server && { server }) },
+  );
   assert.deepEqual(brokenPods({ ...facts, members: silent }), []);
   const own = look({}).members[5]?.ip ?? '';
   const alive: Partial<TestNode> = { unreachable: 'no answer', flags: [] };

@@ -51,7 +51,7 @@ test('servers run as the user of the official images, who can read files of Secr
     readonly securityContext: Readonly<Record<string, unknown>>;
     readonly volumes: readonly { readonly name: string; readonly secret?: { readonly defaultMode: number } }[];
   }
-  const specOf = (spec: object) => (set(spec).spec?.template as unknown as { readonly spec: Spec }).spec;
+  const specOf = (spec: object) => (set(spec).spec?.template.spec ?? {}) as Spec;
   const { securityContext, volumes } = specOf({ tls: { mode: 'selfSigned' } });
   const { runAsUser, runAsGroup, runAsNonRoot, fsGroup } = securityContext;
   assert.deepEqual([runAsUser, runAsGroup, runAsNonRoot, fsGroup], [999, 999, true, 999]);

@@ -247,7 +247,9 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     volumes: [
       { name: 'config', configMap: { name: names.config } },
       { name: 'auth', secret: { secretName: names.secret, defaultMode: SECRET_MODE } },
-      ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: SECRET_MODE } }]),
+      ...(tlsSecret === undefined
+        ? []
+        : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: SECRET_MODE } }]),
       ...(desired.storage ? [] : [{ name: 'data', emptyDir: {} }]),
       ...(agent ? [agent.volume] : []),
     ],

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { isPlainRenewal, offerProblem, type TlsParts } from './tls-offer.ts';
 
 const BEGIN = '-----BEGIN CERTIFICATE-----';
-const bundle = (names: string) => names.split(' ').map((name) => `${BEGIN}${name}-----END CERTIFICATE-----\n`).join('');
+const bundle = (names: string) =>
+  names
+    .split(' ')
+    .map((name) => `${BEGIN}${name}-----END CERTIFICATE-----\n`)
+    .join('');
 
 /** Certificates as texts: `ID by AUTHORITY until TIME`; a bundle is their names, each marked; a key is `key of ID`. */
 const judge: Parameters<typeof offerProblem>[2] = {

@@ -67,7 +67,7 @@ test('an authority that others keep is changed step by step; what would lock ser
   const put = async (signer: KeyPair, ca: readonly KeyPair[]) => {
     const { certificate, key } = await certificates.peer(signer, ['c.ns.svc'], life);
     const parts = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': ca.map((one) => one.certificate).join('') };
-    const coded = Object.entries(parts).map(([name, text]) => [name, Buffer.from(text).toString('base64')]);
+    const coded = Object.entries(parts).map(([name, text]) => [name, Buffer.from(text).toString('base64')] as const);
     const secret = { metadata: { name: 'c-tls' }, type: 'Opaque', data: Object.fromEntries(coded) };
     const options = { fieldManager: 'somebody', force: true };
     await world.api.client.resource(secrets, NAMESPACE).apply(secret as never, options);

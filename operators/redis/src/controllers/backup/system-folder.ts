@@ -46,7 +46,8 @@ export function folderBackups(root: string, ids: Ids): BackupStore {
         for (const cluster of await foldersIn(join(root, namespace))) {
           const all = join(root, namespace, cluster, DRAFTS);
           for (const own of await foldersIn(all)) {
-            for (const id of await foldersIn(join(all, own))) found.push({ name: `${namespace}/${cluster}/${own}`, id });
+            for (const id of await foldersIn(join(all, own)))
+              found.push({ name: `${namespace}/${cluster}/${own}`, id });
           }
         }
       }

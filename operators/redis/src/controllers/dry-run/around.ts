@@ -68,9 +68,11 @@ export async function visit<T>(
   const { client, ports, connect, signal } = given;
   const { name, namespace = '' } = cluster.metadata;
   const desired = desiredOf(cluster.spec);
-  const { members: facts, options, ...roll } = await (desired.members === 'external'
-    ? enrolled(given, cluster)
-    : housed(given, cluster, desired));
+  const {
+    members: facts,
+    options,
+    ...roll
+  } = await (desired.members === 'external' ? enrolled(given, cluster) : housed(given, cluster, desired));
   const { items: tasks } = await client.resource(redisTasks, namespace).listAll({ signal });
   const redis = options && connect(options);
   try {

@@ -155,7 +155,8 @@ function upgradeSteps({ cluster, seen }: Around, task: RedisTaskObject, own: Ste
     case 'refuse':
       return { ...NOTHING, refused: next.refused };
     case 'set': {
-      const what = next.image === null ? `spec.version becomes ${next.version ?? ''}` : `spec.image becomes ${next.image}`;
+      const what =
+        next.image === null ? `spec.version becomes ${next.version ?? ''}` : `spec.image becomes ${next.image}`;
       const steps = [what, 'pods are made anew one by one: replicas, then primaries after a failover'];
       return { ...NOTHING, next: { ...plan, steps, reasons: [] } };
     }
