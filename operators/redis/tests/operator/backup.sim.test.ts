@@ -149,9 +149,11 @@ test('a draft is swept when its task was deleted while nobody ran, and so is one
   const goal = { name: 'ns/c/save', by: trigger.uid, users: [] };
   const startedAt = new Date(world.clock.now()).toISOString();
   const currentOperation = { id: 'backup-1', kind: 'backup', why: 'task save asks for it', trigger, startedAt, goal };
+  const status = { ...world.status('c'), currentOperation };
+  const asOperator = { subresource: 'status', fieldManager: 'redis', force: true } as const;
   await world.api.client
     .resource(redisClusters, NAMESPACE)
-    .patch('c', { type: 'merge', value: { status: { currentOperation } } }, { subresource: 'status' });
+    .apply({ metadata: { name: 'c' }, status } as never, asOperator);
   world.startManager();
   await world.until('it is cancelled', () => world.status('c').operations?.[0]?.outcome === 'cancelled');
   await world.pass(30_000);
