@@ -26,7 +26,7 @@ export {
   planCluster,
   planTask,
   type StepPlan,
-} from './controllers/dry-run.ts';
+} from './controllers/dry-run/dry-run.ts';
 export { folderBackups } from './controllers/backup/system-folder.ts';
 export type { Environment, RunEvent } from './controllers/environment.ts';
 export {

@@ -17,3 +17,20 @@ test('a certificate of a peer is good for servers and clients, and says for whom
   assert.equal(peerCertificates.read(peer.key), undefined);
   assert.equal(peerCertificates.read(''), undefined);
 });
+
+test('a certificate is trusted by whoever signed it, among others, and fits its own key only', async () => {
+  const [one, other] = [await peerCertificates.authority(life), await peerCertificates.authority(life)];
+  const peer = await peerCertificates.peer(one, ['c.ns.svc'], life);
+  assert.equal(peerCertificates.isTrusted(peer.certificate, one.certificate), true);
+  assert.equal(
+    peerCertificates.isTrusted(peer.certificate, other.certificate),
+    false,
+    'of the same name, not the same key',
+  );
+  assert.equal(peerCertificates.isTrusted(peer.certificate, `${other.certificate}${one.certificate}`), true);
+  assert.equal(peerCertificates.isTrusted(peer.certificate, ''), false);
+  assert.equal(peerCertificates.isTrusted('', one.certificate), false);
+  assert.equal(peerCertificates.fits(peer.certificate, peer.key), true);
+  assert.equal(peerCertificates.fits(peer.certificate, one.key), false);
+  assert.equal(peerCertificates.fits(peer.certificate, 'no key'), false);
+});

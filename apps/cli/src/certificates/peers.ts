@@ -1,5 +1,5 @@
 /** Certificates for servers that operators run: the port of the Redis operator, on what makes those of the API server. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type CertificateFacts, type Certificates, presentedCertificate } from '@reeve/redis';
 
 /** Loaded when the first one is to be made. */
@@ -9,8 +9,36 @@ export const peerCertificates: Certificates = {
   authority: async (life) => (await maker()).authority(life),
   peer: async (authority, dns, life) => (await maker()).peer(authority, { dns, ips: [] }, life),
   read,
+  isTrusted(chain, authorities) {
+    const [first, ...between] = certificatesOf(chain);
+    return first !== undefined && leadsTo(first, between, certificatesOf(authorities));
+  },
+  fits(certificate, key) {
+    try {
+      return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+    } catch {
+      return false; // what the parser says could quote the key
+    }
+  },
   presentedAt: presentedCertificate,
 };
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function certificatesOf(text: string): readonly X509Certificate[] {
+  return (text.match(CERTIFICATE) ?? []).flatMap((one) => (read(one) ? [new X509Certificate(one)] : []));
+}
+
+/** Each step up uses one of those between: so it ends. */
+function leadsTo(
+  one: X509Certificate,
+  between: readonly X509Certificate[],
+  authorities: readonly X509Certificate[],
+): boolean {
+  const isSignedBy = (by: X509Certificate) => one.checkIssued(by) && one.verify(by.publicKey);
+  if (authorities.some(isSignedBy)) return true;
+  return between.some((next, index) => isSignedBy(next) && leadsTo(next, between.toSpliced(index, 1), authorities));
+}
 
 function read(text: string): CertificateFacts | undefined {
   try {

@@ -45,6 +45,15 @@ export function presenceOf(sight: LeaseSight | undefined, now: number): Presence
   return { is: 'heard', silentMs, isProved: sight.isRenewed };
 }
 
+/** By one look and the times in the lease: for showing only. Clocks differ, and a dead agent's last renewal may be young. */
+export function presenceByClock(lease: LeaseObject | undefined, now: number): Presence {
+  if (!lease) return { is: 'unknown' };
+  const { holderIdentity = '', renewTime = '' } = lease.spec ?? {};
+  const since = Date.parse(renewTime);
+  const sight = { mark: '', since: Number.isNaN(since) ? 0 : since, hasHolder: holderIdentity !== '', isRenewed: true };
+  return presenceOf(sight, now);
+}
+
 /** When to look again for an agent that falls silent; undefined when nothing will change by waiting. */
 export function lostAt(sight: LeaseSight | undefined): number | undefined {
   return sight?.hasHolder ? sight.since + LOST_AFTER_TURNS * TURN_MS : undefined;

@@ -34,12 +34,22 @@ export interface BackupManifest {
   readonly users: readonly { readonly name: string; readonly rules: string }[];
 }
 
-/** A backup is there when its manifest is, and is never changed. */
+/** One of the drafts of a backup. */
+export interface DraftName {
+  readonly name: BackupName;
+  readonly id: string;
+}
+
+/** A backup is there when its manifest is, and is never changed. A store is that of one control plane: names say nothing of others. */
 export interface BackupStore {
   manifest(name: BackupName): Promise<BackupManifest | undefined>;
   read(name: BackupName, file: string): AsyncIterable<Buffer>;
   /** Takes away the drafts that others left, or are still at: what these write from then on goes nowhere. */
   draft(name: BackupName): Promise<BackupDraft>;
+  /** Those that are there: of backups under way, and what is left of others. */
+  drafts(): Promise<readonly DraftName[]>;
+  /** Exactly this one; what somebody still writes to it goes nowhere. */
+  discard(draft: DraftName): Promise<void>;
 }
 
 /** A backup that is being made, by one process alone. */

@@ -33,6 +33,10 @@ export interface Certificates {
   peer(authority: KeyPair, names: readonly string[], life: Life): Promise<KeyPair>;
   /** Of the first certificate in a text; undefined: there is none that can be read. */
   read(text: string): CertificateFacts | undefined;
+  /** Whether the first certificate of a text was signed by one of the authorities of another, directly or by others of its own text. */
+  isTrusted(chain: string, authorities: string): boolean;
+  /** Whether a key is that of the first certificate in a text. */
+  fits(certificate: string, key: string): boolean;
   /** The fingerprint of what a server shows now; undefined: it shows nothing. */
   presentedAt(endpoint: Endpoint, access: TlsAccess): Promise<string | undefined>;
 }

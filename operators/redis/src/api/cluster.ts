@@ -120,6 +120,12 @@ const spec = object(
       }),
     ),
     resources: optional(anything({ description: 'Of the server’s container, as in a pod.' })),
+    securityContext: optional(
+      anything({
+        description:
+          'Of pods, instead of user and group 999 of the official images. Whoever servers run as must be able to read files of Secrets: set fsGroup.',
+      }),
+    ),
     storage: optional(
       object({
         size: text({ ...word, description: 'Of each node’s volume claim: 10Gi.' }),
@@ -173,9 +179,9 @@ const spec = object(
         message: 'whose servers they are cannot be changed: make a new cluster',
       },
       {
-        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.storage) || has(self.auth) || has(self.tls) || has(self.agents))`,
+        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.securityContext) || has(self.storage) || has(self.auth) || has(self.tls) || has(self.agents))`,
         message:
-          'external members are somebody’s servers: image, version, config, resources, storage, auth, tls and agents are not ours to set',
+          'external members are somebody’s servers: image, version, config, resources, securityContext, storage, auth, tls and agents are not ours to set',
       },
       { rule: `${EXTERNAL} || !has(self.access)`, message: 'access is for external members' },
       {
@@ -252,6 +258,12 @@ const status = object({
   server: optional(text({ maxLength: 63, description: 'What runs, as the nodes say: valkey 9.1.2.' })),
   // Written as a whole by one writer: as a list by keys, who owns which field of which member would be half of a large object.
   members: optional(list(object(memberFields), { maxItems: MOST_MEMBERS })),
+  chosenPrimaries: optional(
+    list(text({ maxLength: 40 }), {
+      maxItems: 500,
+      description: 'Ids of primaries that failover tasks made so: spreading leaves them until members come or go.',
+    }),
+  ),
   conditions: optional(list(condition, { maxItems: 64, key: 'type' })),
   waitingFor: optional(list(waiting, { maxItems: 16 })),
   progress: optional(text({ maxLength: 512 })),

@@ -1,4 +1,5 @@
 import type { ErrorCatalog } from '@reeve/runtime';
+import { resourceErrors } from './resource-errors.ts';
 
 /** Codes of the Redis operator: refusals of plans, outcomes of commands, failures of the port. docs/errors.md is made from this. */
 export const redisErrors = {
@@ -202,22 +203,6 @@ export const redisErrors = {
     meaning: 'An atomic slot migration that is not of this operation is running.',
     remedy: 'Wait until it has ended, or cancel it on its source (CLUSTER CANCELSLOTMIGRATIONS).',
   },
-  MEMBERS_EXTERNAL: {
-    meaning: 'A task asked for an upgrade or a restore of servers that somebody else runs.',
-    remedy: 'Do it where these servers are run from.',
-  },
-  UPGRADE_REFUSED: {
-    meaning: 'The server did not let the operator set the version or image that a task asks for.',
-    remedy: 'The message has its reason. Set it in the spec of the RedisCluster, as somebody who may.',
-  },
-  MEMBERS_MANAGED: {
-    meaning: 'A task asked to add or delete a node of a cluster whose pods the operator makes.',
-    remedy: 'Change spec.primaries or spec.replicasPerPrimary of the RedisCluster instead.',
-  },
-  MEMBER_UNKNOWN: {
-    meaning: 'A task named a Member that does not exist, or that does not name the cluster as its own.',
-    remedy: 'Enroll it: `reeve agent enroll NAME --cluster CLUSTER …`. `kubectl get members` lists those there are.',
-  },
   UNKNOWN_NODE: {
     meaning: 'No node of the cluster has the given id.',
     remedy: '`reeve redis status` lists the ids; a unique beginning is enough.',
@@ -368,82 +353,9 @@ export const redisErrors = {
     remedy:
       'Bring it back. Only if it is lost for good: `reeve redis fix --allow-unreachable` gives its slots to others, without its keys.',
   },
-  CONFIG_INVALID: {
-    meaning: 'The spec of a RedisCluster has a configuration that no server could read as it is meant.',
-    remedy: 'The message says which part. Nothing is done for the cluster until it is changed.',
-  },
-  CLUSTER_MISSING: {
-    meaning: 'A task names a RedisCluster that is not there, or that was deleted while the task ran.',
-    remedy: 'A task waits ten minutes for its cluster. Declare the cluster, then make the task again.',
-  },
-  CLUSTER_UNSOUND: {
-    meaning: 'Not every slot has one owner that answers, or slots are on their way: no backup would be whole.',
-    remedy: 'Wait until the check of the cluster is clean, or mend it, and ask again.',
-  },
-  BACKUPS_UNAVAILABLE: {
-    meaning: 'The operator has no place to keep backups in.',
-    remedy: 'On `reeve up` it is a folder of the data folder. Elsewhere give the operator one.',
-  },
-  BACKUP_NAME: {
-    meaning: 'A backup has a name that is none of Kubernetes.',
-    remedy: 'Use small letters, digits, dashes and dots.',
-  },
-  BACKUP_EXISTS: {
-    meaning: 'There is a backup of that name already. Backups are never changed.',
-    remedy: 'Give it another name.',
-  },
-  BACKUP_OVERTAKEN: {
-    meaning: 'Somebody moved slots while snapshots were taken. Nothing of the backup was kept.',
-    remedy: 'Ask again when nobody does.',
-  },
-  BACKUP_UNKNOWN: {
-    meaning: 'There is no backup of that name, or it was never finished.',
-    remedy: 'Name one whose task succeeded: its cluster, and its name.',
-  },
-  BACKUP_DAMAGED: {
-    meaning: 'Files of the backup are missing or are not what was written. Nothing was restored.',
-    remedy: 'Restore another backup.',
-  },
-  SNAPSHOT_BROKEN_OFF: {
-    meaning: 'A server did not send its snapshot to the end.',
-    remedy: 'Look at the server’s log (memory for a fork, a full disk), and ask again.',
-  },
-  SNAPSHOT_UNREADABLE: {
-    meaning: 'A snapshot is damaged, or has a kind of value that this version of Reeve does not know.',
-    remedy: 'If the message names a kind, a newer version of Reeve is needed; else take another backup.',
-  },
-  RESTORE_NOT_EMPTY: {
-    meaning: 'A backup is restored into a cluster that holds nothing, and this one does, or may.',
-    remedy: 'Make a new cluster and restore into that.',
-  },
-  RESTORE_UNREADABLE: {
-    meaning: 'A server did not take a key of the backup: most often it is older, or another product.',
-    remedy: 'Restore into a new cluster of the same product, and of a version that is not older.',
-  },
-  RESTORE_FAILED: {
-    meaning: 'Slots had no owner, or replicas did not get what was restored, for too long.',
-    remedy:
-      'Look at the check of the cluster. What was restored stays; a new cluster can be restored into from the beginning.',
-  },
-  UPGRADE_OLDER: {
-    meaning: 'The version that is asked for is older than what runs: it may not read what that wrote.',
-    remedy: 'Ask for the same or a newer one; to go back, restore a backup of the older one into a new cluster.',
-  },
-  UPGRADE_SUPERSEDED: {
-    meaning: 'While an upgrade was under way, somebody set another version or image. That one counts.',
-    remedy: 'None is needed. Ask for another upgrade if this one was meant.',
-  },
-  UPGRADE_LOSES_DATA: {
-    meaning: 'Without replicas and without volumes, each pod that is made anew loses its keys.',
-    remedy: 'Set replicasPerPrimary to 1 first.',
-  },
-  OPERATION_UNKNOWN: {
-    meaning:
-      'The goal of an operation was written by a version of Reeve that knows an operation which this one does not.',
-    remedy: 'Run the version that began it, or delete what asks for it; what is half done shows in the check.',
-  },
   FIX_NEW_DAMAGE: {
     meaning: 'Damage became visible that was not there when the fix was approved.',
     remedy: 'Run `reeve redis fix` again and look at the new plan.',
   },
+  ...resourceErrors,
 } as const satisfies ErrorCatalog;

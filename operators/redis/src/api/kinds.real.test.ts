@@ -5,8 +5,10 @@ import { type AnyObject, connect, type Connection, isKubeError, resource, system
 import { type Kube, startKube, until } from '@reeve/rig';
 import { crdOf } from '@reeve/runtime';
 import { redisClusterKind } from './cluster.ts';
-import { redisClusters, redisTasks } from './kinds.ts';
+import { redisClusters, redisTasks, statefulSets } from './kinds.ts';
 import { redisTaskKind } from './task.ts';
+import { statefulSetOf } from '../plan/children.ts';
+import { desiredOf } from '../plan/desired.ts';
 
 const definitions = resource<AnyObject>({
   group: 'apiextensions.k8s.io',
@@ -83,4 +85,33 @@ test('the real server takes both kinds, and holds their rules', async () => {
   await assert.rejects(task('odd', { cluster: 'theirs', addNode: follower }), isInvalid(/only a replica follows/));
   const other = { type: 'merge', value: { spec: { cluster: 'other' } } } as const;
   await assert.rejects(tasks.patch('check', other), isInvalid(/is not changed/));
+});
+
+test('the real server takes the set of a cluster, and keeps as whom its pods run and who may read its secrets', async () => {
+  interface Kept {
+    readonly securityContext: object;
+    readonly volumes: readonly { readonly name: string; readonly secret?: { readonly defaultMode: number } }[];
+  }
+  const sets = connection.client.resource(statefulSets, 'default');
+  const setOf = (spec: object) =>
+    statefulSetOf('c', desiredOf({ primaries: 3, ...spec }), { replicas: 6, configDigest: 'v1-0' });
+  const kept = async (spec: object) => {
+    await sets.apply(setOf(spec), { fieldManager: 'redis', force: true });
+    return (await sets.get('c')).spec?.template.spec as Kept;
+  };
+  const { securityContext, volumes } = await kept({ tls: { mode: 'selfSigned' } });
+  assert.deepEqual(securityContext, {
+    runAsUser: 999,
+    runAsGroup: 999,
+    runAsNonRoot: true,
+    fsGroup: 999,
+    fsGroupChangePolicy: 'OnRootMismatch',
+  });
+  const modes = volumes.flatMap(({ name, secret }) => (secret ? [[name, secret.defaultMode]] : []));
+  assert.deepEqual(modes, [
+    ['auth', 0o440],
+    ['tls', 0o440],
+  ]);
+  const own = { runAsUser: 1001, fsGroup: 1001 };
+  assert.deepEqual((await kept({ tls: { mode: 'selfSigned' }, securityContext: own })).securityContext, own);
 });

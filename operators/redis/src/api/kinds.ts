@@ -39,12 +39,34 @@ export interface Secret extends KubeObject {
   readonly data?: Labels;
 }
 
+/** At most one of them. */
+interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: Manifest;
+  readonly terminated?: { readonly exitCode: number; readonly reason?: string; readonly message?: string };
+}
+
+export interface ContainerStatus {
+  readonly name: string;
+  readonly restartCount?: number;
+  readonly state?: ContainerState;
+  readonly lastState?: ContainerState;
+}
+
 export interface Pod extends KubeObject {
   readonly spec?: { readonly nodeName?: string; readonly containers?: readonly { readonly image?: string }[] };
   readonly status?: {
     readonly podIP?: string;
     readonly phase?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+    readonly reason?: string;
+    readonly message?: string;
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason?: string;
+      readonly message?: string;
+    }[];
+    readonly containerStatuses?: readonly ContainerStatus[];
   };
 }
 

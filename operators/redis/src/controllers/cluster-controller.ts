@@ -10,11 +10,12 @@ import {
   type Ports,
   requeueAfter,
   type Verdict,
+  type Waiting,
 } from '@reeve/runtime';
 import { Controller, type Parts, type Reconcile, type Reflection, type Registry } from '@reeve/runtime/manager';
 import type { BackupStore, SnapshotSource } from '../api/backup.ts';
 import type { Certificates } from '../api/certificates.ts';
-import { CLUSTER_LABEL } from '../api/cluster.ts';
+import { CLUSTER_LABEL, type RedisClusterSpec } from '../api/cluster.ts';
 import {
   configMaps,
   memberLeases,
@@ -38,6 +39,7 @@ import type { RedisPort } from '../api/port.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { redisContext } from '../commands/context.ts';
 import { redisHandlers } from '../commands/handlers.ts';
+import { DraftSweep } from './backup/draft-sweep.ts';
 import { Settling } from './choose.ts';
 import { ClusterMetrics } from './cluster-metrics.ts';
 import { ClusterTurn } from './cluster-turn.ts';
@@ -94,6 +96,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   #workerNodes: Reflection<WorkerNode> | undefined;
   /** Of the term. */
   #enrolled: EnrolledMembers | undefined;
+  /** Of the term, where there are backups. */
+  #drafts: DraftSweep | undefined;
 
   constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS, metrics }: RedisOperatorOptions = {}) {
     super({ name: 'redis' });
@@ -128,6 +132,14 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       this.#runs = new OperationRuns((key) => queues[queue]?.add(key), this.#ports.clock);
       return this.#runs;
     });
+    const { backups } = this.#ports;
+    if (backups) {
+      parts.duringTerm(({ api }) => {
+        this.#drafts = new DraftSweep(backups.store, api);
+        this.#drafts.start();
+        return this.#drafts;
+      });
+    }
     parts.work({
       of: own,
       queues: [queue],
@@ -159,9 +171,10 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
         return to(member && clusterKey(member));
       },
     });
-    parts.duringTerm(({ api, term }) => {
+    parts.duringTerm(({ api, term, queues }) => {
       const membersOf = (cluster: string) => reflection.cache.byIndex(BY_CLUSTER, cluster);
-      this.#enrolled = new EnrolledMembers(this.#ports, { api, lease: term.transitions, membersOf });
+      const wake = (cluster: string) => void queues[queue]?.add(cluster);
+      this.#enrolled = new EnrolledMembers(this.#ports, { api, lease: term.transitions, membersOf, wake });
       return this.#enrolled;
     });
   }
@@ -172,6 +185,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     const enrollment = isExternal ? this.#enrolled?.of(key) : undefined;
     if (isExternal && !enrollment) return requeueAfter(this.#lookEveryMs);
     if (!this.#runs.of(key)) this.#closeRetired(key);
+    this.#drafts?.start();
     const settling = this.#settling.get(key) ?? new Settling();
     this.#settling.set(key, settling);
     const shownCertificates = this.#shownCertificates.get(key) ?? new Map<string, string>();
@@ -186,6 +200,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
       enrollment,
       podAgents: work.object.spec.agents === 'sidecar' ? this.#podAgents(key) : undefined,
+      takeBackOrders: (isPaused) => this.#takeBack(work.object.spec as RedisClusterSpec, key, isPaused),
+      draftLeft: () => this.#drafts?.due(),
       workerNode: (name) => this.#workerNodes?.cache.get(name),
       newPassword: () => this.#ports.newPassword(),
       environment: (options) => this.#environment(key, options),
@@ -196,8 +212,19 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   }
 
   #podAgents(key: string): PodAgents | undefined {
-    const uids = () => (this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? []).map(({ metadata }) => metadata?.uid ?? '');
-    return this.#enrolled?.ofPods(key, () => new Set(uids()));
+    return this.#enrolled?.ofPods(key, () => this.#podUids(key));
+  }
+
+  #podUids(key: string): ReadonlySet<string> {
+    const all = this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [];
+    return new Set(all.map(({ metadata }) => metadata?.uid ?? ''));
+  }
+
+  /** Each operation takes back what was ordered before it. Where none comes by agents, this does: paused, or agents are to leave. */
+  #takeBack({ members: whose, agents }: RedisClusterSpec, key: string, isPaused: boolean): readonly Waiting[] {
+    const isExternal = whose === 'external';
+    if (!isPaused && (isExternal || agents === 'sidecar')) return [];
+    return this.#enrolled?.takeBack(key, isExternal ? undefined : this.#podUids(key)) ?? [];
   }
 
   /** One connection for each cluster, made anew when its password or its certificates changed. */

@@ -2,6 +2,7 @@
 import type { DeepReadonly } from '@reeve/runtime';
 import type { Pod, StatefulSet, WorkerNode } from '../api/kinds.ts';
 import { topologyKey } from '../plan/children.ts';
+import { serverLife, troubleOf } from '../plan/pod-trouble.ts';
 import { ordinalOf, type PodFacts } from '../plan/pods.ts';
 
 const REVISION = 'controller-revision-hash';
@@ -27,6 +28,7 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
     const { podIP, conditions, phase } = pod.status ?? {};
     const image = pod.spec?.containers?.[0]?.image;
     const isGone = phase === 'Succeeded' || phase === 'Failed';
+    const [server, trouble] = [serverLife(pod), troubleOf(pod)];
     return [
       {
         name,
@@ -37,6 +39,8 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
         isDeleting: deletionTimestamp !== undefined && deletionTimestamp !== null,
         isCurrent: !isObserved || revision === undefined || labels?.[REVISION] === revision,
         ...(image !== undefined && { image }),
+        ...(server && { server }),
+        ...(trouble && { trouble }),
         annotations: annotationsOf(pod, around),
       },
     ];

@@ -29,10 +29,11 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
+import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
-import { observeCluster } from '../observe/observe.ts';
-import { checkCluster, isClean } from '../plan/check.ts';
+import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
+import { choicesAfter, standingChoices } from '../plan/chosen-primaries.ts';
 import { conditionType, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
@@ -40,6 +41,9 @@ import { nextExternalSteps } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { taskWish } from '../plan/task-wish.ts';
+import { BACKUP } from './backup/backup.ts';
+import { isBrokenNow } from './broken-pod.ts';
+import { checkTask } from './check-task.ts';
 import { type Choice, choose, Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
@@ -49,10 +53,11 @@ import { declareAuth, declareServices, declareSet, replicasNow } from './declare
 import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
+import type { TakeBackOrders } from './left-orders.ts';
 import { type Access, accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
-import { checkedStatus, endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
+import { endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import { hasSameGoal, MOST_TEXT, newFindings, refusalText, statusOf } from './turn-status.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
 
@@ -65,6 +70,9 @@ export interface TurnGiven extends TlsGiven {
   readonly enrollment: Enrollment | undefined;
   /** Of pods with agents. */
   readonly podAgents: PodAgents | undefined;
+  readonly takeBackOrders: TakeBackOrders;
+  /** A backup was given up: what is left of it is nobody's. */
+  draftLeft(): void;
   workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   newPassword(): string;
   environment(options: ConnectOptions): Omit<Environment, 'seeds' | 'annotations' | 'signal'>;
@@ -84,17 +92,21 @@ export class ClusterTurn {
   readonly #tls: ClusterTls;
   #current: CurrentOperation | undefined;
   #history: readonly PastOperation[];
+  #chosen: readonly NodeId[];
   #problems: readonly Refusal[] = [];
   #refused: readonly Refusal[] = [];
   #proposed: Choice['proposed'];
   #wakeAt: number | undefined;
   #hasEnded = false;
+  #hasLeftDraft = false;
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
   #undeclared: string | undefined;
   #users = '';
   #canDeclareSet = true;
+  /** Agents may still be at something of a plan that is no more. */
+  #isHeldUp = false;
   #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
@@ -105,6 +117,7 @@ export class ClusterTurn {
     this.#before = object.status ?? {};
     this.#current = this.#before.currentOperation as CurrentOperation | undefined;
     this.#history = (this.#before.operations ?? []) as readonly PastOperation[];
+    this.#chosen = this.#before.chosenPrimaries ?? [];
   }
 
   async run(): Promise<Verdict> {
@@ -112,9 +125,14 @@ export class ClusterTurn {
     this.#problems = specProblems(work.object.spec as RedisClusterSpec);
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
+    // What runs here has its own orders, and takes them back itself.
+    const left = runs.of(work.key) ? [] : this.#given.takeBackOrders(isPaused);
+    this.#waiting.push(...left);
+    this.#isHeldUp = left.length > 0;
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
+    this.#chosen = standingChoices(this.#chosen, seen.view);
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
     if (!isPaused && environment) {
@@ -124,8 +142,9 @@ export class ClusterTurn {
     await this.#write(seen, isPaused);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
+    if (this.#hasLeftDraft) this.#given.draftLeft();
     work.signal.throwIfAborted();
-    if (environment && this.#current && !isPaused) await this.#goOn(this.#current, environment);
+    if (environment && this.#current && !isPaused && !this.#isHeldUp) await this.#goOn(this.#current, environment);
     if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     return this.#verdict(seen, isPaused);
   }
@@ -142,9 +161,9 @@ export class ClusterTurn {
     const options = connectOptionsOf(secret as Secret | undefined);
     let reached: ConnectOptions | undefined;
     const isMade = await this.#tryTo(async () => {
-      reached = await this.#tls.reach(options, true);
+      reached = await this.#tls.reach(options, { pods: this.#pods(), mayMake: true });
     });
-    return this.#letIn(isMade ? reached : await this.#tls.reach(options, false));
+    return this.#letIn(isMade ? reached : await this.#tls.reach(options, { pods: this.#pods(), mayMake: false }));
   }
 
   /** Nothing is declared, but the servers that run are looked at. */
@@ -152,7 +171,7 @@ export class ClusterTurn {
     const { work } = this.#given;
     const { name, namespace = '' } = work.object.metadata;
     const options = connectOptionsOf(work.read(secrets, `${namespace}/${namesOf(name).secret}`));
-    return this.#letIn(await this.#tls.reach(options, false));
+    return this.#letIn(await this.#tls.reach(options, { pods: this.#pods(), mayMake: false }));
   }
 
   /** Servers that are somebody's: nothing is declared, they are looked at as they are. */
@@ -199,7 +218,7 @@ export class ClusterTurn {
         await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
       }
     }
-    if (!this.#current) await this.#begin(seen, environment);
+    if (!this.#current && !this.#isHeldUp) await this.#begin(seen, environment);
   }
 
   /** What the server refuses is a condition; the cluster is looked after all the same. */
@@ -251,7 +270,11 @@ export class ClusterTurn {
     return true;
   }
 
-  #past({ goal: _goal, ...operation }: CurrentOperation, outcome: PastOperation['outcome'], message?: string): void {
+  #past({ goal, ...operation }: CurrentOperation, outcome: PastOperation['outcome'], message?: string): void {
+    const { kind, trigger } = operation;
+    if (outcome === 'done') {
+      this.#chosen = choicesAfter(this.#chosen, { kind, goal, isAsked: trigger.kind === 'RedisTask' });
+    }
     const endedAt = timestamp(this.#given.work.now());
     const past = {
       ...operation,
@@ -260,6 +283,7 @@ export class ClusterTurn {
       ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }),
     };
     this.#history = [past, ...this.#history].slice(0, HISTORY);
+    this.#hasLeftDraft ||= kind === BACKUP && outcome !== 'done';
     this.#current = undefined;
   }
 
@@ -290,7 +314,7 @@ export class ClusterTurn {
     const now = work.now();
     const facts = { desired: this.#desired, members: seen.members, stored: this.#before.members ?? [] };
     const wish = taskWish(task as RedisTaskObject, facts);
-    if (!wish) return writeTask(work, task, await this.#check(task, environment, now));
+    if (!wish) return writeTask(work, task, await checkTask(task, this.#desired, environment, now));
     if ('refused' in wish) return writeTask(work, task, refusedStatus(wish.refused, now));
     const choice = await choose({ wishes: [wish], settling: new Settling(), approved: undefined, environment });
     if (choice.begin) {
@@ -299,17 +323,6 @@ export class ClusterTurn {
     } else if (choice.refused.length > 0) await writeTask(work, task, refusedStatus(choice.refused, now));
     else
       await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' });
-  }
-
-  async #check(task: DeepReadonly<RedisTaskObject>, environment: Environment, now: number) {
-    const { replicasPerPrimary, spreadBy } = this.#desired;
-    const strayKeys = task.spec.check?.strayKeys ?? false;
-    const view = await observeCluster(environment.redis, environment.ports, environment.seeds, {
-      strayKeys,
-      ...(environment.annotations && { annotations: environment.annotations }),
-    });
-    const findings = checkCluster(view, { replicasPerPrimary, spreadBy });
-    return checkedStatus(findings, isClean(findings), now);
   }
 
   /** Written with the status; begun only after that. */
@@ -329,8 +342,8 @@ export class ClusterTurn {
     const seen = await this.#look({ ...environment, seeds: this.#allSeeds });
     const { wishes } = nextSteps(this.#facts(seen));
     if (!wishes.some((wish) => wish.what === 'restart' && wish.pod.uid === pod.uid)) return;
-    // A silent one is restarted for having nothing in it: that is not for a cache to say.
-    if (!pod.node && !isUntouched((await this.#live()).status)) return;
+    // A silent one is restarted for having nothing in it, or no life: that is not for a cache to say.
+    if (!pod.node && !isUntouched((await this.#live()).status) && !(await isBrokenNow(work, pod))) return;
     const present = this.#given.pods.find(({ metadata }) => metadata?.uid === pod.uid);
     if (!present) return;
     work.events.normal('PodRestarted', why, 'restart');
@@ -339,7 +352,8 @@ export class ClusterTurn {
 
   #facts(seen: Seen): NextFacts {
     const configured = this.#isConfigured(seen);
-    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before) };
+    const chosen = this.#chosen;
+    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), chosen };
   }
 
   #isConfigured(seen: Seen): boolean {
@@ -372,10 +386,12 @@ export class ClusterTurn {
       isExternal: enrollment !== undefined,
       roster,
       seen,
+      chosen: this.#chosen,
       topology,
       problems: this.#problems,
       refused: this.#refused,
       undeclared: this.#undeclared,
+      certificateRefused: this.#tls.refused,
       waitingFor: this.#waiting,
       progress: run && run.id === this.#current?.id ? run.progress : undefined,
       proposed: this.#proposed,

@@ -9,6 +9,7 @@ import {
   MEMBER_LEASE_LABEL,
   MemberOrders,
   type ResourceEvent,
+  type Waiting,
 } from '@reeve/runtime';
 import type { Api, Reconcile } from '@reeve/runtime/manager';
 import { CarefulExecutor } from '../agent/careful-executor.ts';
@@ -18,6 +19,7 @@ import { CLUSTER_LABEL } from '../api/cluster.ts';
 import type { RedisCommand } from '../api/commands.ts';
 import { type MemberLeaseObject, type MemberObject, members, type RedisClusterObject } from '../api/kinds.ts';
 import type { PodFacts } from '../plan/pods.ts';
+import { LeftOrders } from './left-orders.ts';
 import { declareAgentRights, declarePodMembers } from './pod-agents.ts';
 import { type Enrolled, membersByNode, refOf, rosterOf } from './roster.ts';
 
@@ -27,6 +29,8 @@ interface EnrolledGiven {
   readonly lease: number;
   /** The members that name a cluster, from the cache. */
   membersOf(cluster: string): readonly DeepReadonly<MemberObject>[];
+  /** Looks at a cluster anew. */
+  wake(cluster: string): void;
 }
 
 /** What a turn of a cluster with agents is given. */
@@ -46,6 +50,7 @@ export class EnrolledMembers implements AsyncDisposable {
   readonly #ports: { readonly clock: Clock; readonly ids: Ids };
   readonly #given: EnrolledGiven;
   readonly #orders: MemberOrders;
+  readonly #left: LeftOrders;
   /** By namespace and name of the member. */
   readonly #sights = new Map<string, LeaseSight>();
   /** Namespaces whose agents have their account. */
@@ -59,6 +64,7 @@ export class EnrolledMembers implements AsyncDisposable {
       lease: () => given.lease,
       deadlineSecondsOf: orderSeconds,
     });
+    this.#left = new LeftOrders(this.#orders, (cluster) => given.wake(cluster));
   }
 
   /** Call with every event of a member. The key of its cluster, if that must look at it. */
@@ -85,13 +91,13 @@ export class EnrolledMembers implements AsyncDisposable {
 
   /** Of bare servers. */
   of(cluster: string): Enrollment {
-    return this.#enrollment(() => this.#roster(cluster));
+    return this.#enrollment(cluster, () => this.#roster(cluster));
   }
 
   /** Of pods, by their uids. */
   ofPods(cluster: string, pods: () => ReadonlySet<string>): PodAgents {
     return {
-      ...this.#enrollment(() => this.#roster(cluster, pods())),
+      ...this.#enrollment(cluster, () => this.#roster(cluster, pods())),
       declare: async (work, facts) => {
         await this.#giveRights(work.object.metadata.namespace ?? '', work.signal);
         await declarePodMembers(work, facts);
@@ -99,8 +105,13 @@ export class EnrolledMembers implements AsyncDisposable {
     };
   }
 
-  #enrollment(roster: () => readonly Enrolled[]): Enrollment {
-    return { roster: roster(), executor: (otherwise) => this.#executor(roster, otherwise) };
+  /** What earlier managers ordered of bare servers, or of these pods. What is not taken back yet is told. */
+  takeBack(cluster: string, pods?: ReadonlySet<string>): readonly Waiting[] {
+    return this.#left.takeBack(cluster, this.#roster(cluster, pods));
+  }
+
+  #enrollment(cluster: string, roster: () => readonly Enrolled[]): Enrollment {
+    return { roster: roster(), executor: (otherwise) => this.#executor(cluster, roster, otherwise) };
   }
 
   /** Once in a term for each namespace: whoever takes them away meanwhile meant it. */
@@ -112,6 +123,7 @@ export class EnrolledMembers implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#sights.clear();
+    await this.#left[Symbol.asyncDispose]();
   }
 
   #roster(cluster: string, pods?: ReadonlySet<string>): readonly Enrolled[] {
@@ -121,10 +133,15 @@ export class EnrolledMembers implements AsyncDisposable {
     return rosterOf(this.#given.membersOf(cluster), presence, pods);
   }
 
-  #executor(roster: () => readonly Enrolled[], otherwise?: Executor<RedisCommand>): Executor<RedisCommand> {
+  #executor(
+    cluster: string,
+    roster: () => readonly Enrolled[],
+    otherwise?: Executor<RedisCommand>,
+  ): Executor<RedisCommand> {
     const present = () => membersByNode(roster());
     return new CarefulExecutor(this.#ports, memberExecutor(this.#ports, this.#orders, present), {
       sweep: async (signal) => {
+        this.#left.forget(cluster);
         await Promise.all(roster().map((one) => this.#orders.sweep(refOf(one), () => false, signal)));
       },
       hasAgent: (node) => present().has(node),

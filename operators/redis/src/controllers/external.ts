@@ -1,6 +1,6 @@
 /** What a turn of a cluster with external members does otherwise than one with pods. */
-import type { Waiting } from '@reeve/runtime';
-import type { EventWriter, Reconcile } from '@reeve/runtime/manager';
+import type { DeepReadonly, Waiting } from '@reeve/runtime';
+import type { Api, EventWriter } from '@reeve/runtime/manager';
 import type { RedisClusterStatus } from '../api/cluster.ts';
 import { type RedisClusterObject, secrets } from '../api/kinds.ts';
 import type { ConnectOptions } from '../client/client.ts';
@@ -8,9 +8,11 @@ import { textOf } from './credentials.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 
 /** How the manager is let in. Without a password that was promised nobody is asked: servers would take it for an attack. */
-export async function externalAccess(
-  work: Pick<Reconcile<RedisClusterObject>, 'object' | 'api' | 'signal'>,
-): Promise<{ readonly options: ConnectOptions | undefined; readonly waitingFor: readonly Waiting[] }> {
+export async function externalAccess(work: {
+  readonly object: DeepReadonly<RedisClusterObject>;
+  readonly api: Api;
+  readonly signal: AbortSignal;
+}): Promise<{ readonly options: ConnectOptions | undefined; readonly waitingFor: readonly Waiting[] }> {
   const { metadata, spec } = work.object;
   const { username, passwordSecret: from } = spec.access ?? {};
   const user = username === undefined ? {} : { username };

@@ -4,6 +4,7 @@
  */
 import type { Refusal } from '@reeve/runtime';
 import type { Operation } from '../api/operation.ts';
+import type { ClusterView } from '../api/view.ts';
 import type { Environment } from './environment.ts';
 
 export type RunEnd =
@@ -15,6 +16,8 @@ export type RunEnd =
 export type Decidable<Request, Goal> = Pick<Operation<Request, Goal>, 'kind' | 'needs' | 'decide'>;
 
 export interface Procedure<Request, Goal> extends Decidable<Request, Goal> {
+  /** What it does, for whoever looks at one that runs. */
+  steps(goal: Goal, view: ClusterView): readonly string[];
   run(goal: Goal, environment: Environment): Promise<RunEnd>;
 }
 

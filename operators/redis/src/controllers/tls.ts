@@ -1,13 +1,15 @@
 /** The certificates of a cluster: its own, made and renewed here, or those of a Secret that somebody else keeps. */
-import { type DeepReadonly, digest, type Waiting } from '@reeve/runtime';
+import { type DeepReadonly, digest, type Refusal, type Waiting } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { CertificateFacts, Certificates, KeyPair, TlsAccess } from '../api/certificates.ts';
 import { type RedisClusterObject, type Secret, secrets } from '../api/kinds.ts';
 import type { ConnectOptions } from '../client/client.ts';
-import { labelsOf, namesOf, tlsSecretOf } from '../plan/children.ts';
+import { namesOf, tlsSecretOf } from '../plan/children.ts';
 import type { Desired } from '../plan/desired.ts';
 import { authorityLife, certificateNames, serverLife, serverNameOf, tlsDue } from '../plan/tls.ts';
 import { textOf } from './credentials.ts';
+import { takenTls } from './tls-offer.ts';
+import { findSecret, tlsAccessOf, tlsSecret } from './tls-secret.ts';
 
 type Work = Reconcile<RedisClusterObject>;
 type MaybeSecret = DeepReadonly<Secret> | undefined;
@@ -21,18 +23,23 @@ export interface ServedTls {
 /** Without `served` nobody can be talked to; `off`: everybody can, in clear. */
 export type TlsState =
   | { readonly state: 'off' }
-  | { readonly state: 'served'; readonly served: ServedTls }
+  /** `refused`: why servers are not given what somebody wants them to have. */
+  | { readonly state: 'served'; readonly served: ServedTls; readonly refused?: Refusal }
   | { readonly state: 'waiting'; readonly waitingFor: Waiting };
 
 const OFF: TlsState = { state: 'off' };
 
-/** `mayMake`: of a cluster that is paused nothing is renewed. */
-export async function declareTls(
-  work: Work,
-  desired: Pick<Desired, 'tls'>,
-  certificates: Certificates | undefined,
-  mayMake: boolean,
-): Promise<TlsState> {
+export interface TlsTurn {
+  readonly desired: Pick<Desired, 'tls'>;
+  readonly certificates: Certificates | undefined;
+  /** Of a cluster that is paused nothing is renewed. */
+  readonly mayMake: boolean;
+  /** Whether all servers that may live were seen to show the certificate of this fingerprint. */
+  readonly isShown: (fingerprint: string) => boolean;
+}
+
+export async function declareTls(work: Work, turn: TlsTurn): Promise<TlsState> {
+  const { desired, certificates, mayMake } = turn;
   const { name, namespace = '' } = work.object.metadata;
   const secretName = tlsSecretOf(name, desired);
   if (secretName === undefined) return OFF;
@@ -41,18 +48,18 @@ export async function declareTls(
   if (desired.tls?.mode === 'selfSigned' && mayMake) {
     return stateOf(await renewed(work, desired, certificates), secretName, servername, certificates, work.now());
   }
-  return stateOf(await find(work, secretName), secretName, servername, certificates, work.now());
-}
-
-/** Asked live: it may have been written a moment ago, and its owner may be somebody else. */
-function find(work: Work, name: string): Promise<MaybeSecret> {
-  return work.api.resource(secrets, work.object.metadata.namespace ?? '').find(name, { signal: work.signal });
-}
-
-/** How servers are reached with what is in their Secret; undefined if something of it is missing. */
-export function tlsAccessOf(secret: MaybeSecret, servername: string): TlsAccess | undefined {
-  const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map((part) => textOf(secret as Secret | undefined, part));
-  return cert && key && ca ? { ca, cert, key, servername } : undefined;
+  if (desired.tls?.mode === 'secret' && mayMake) {
+    const offer = { from: desired.tls.secretName ?? '', secretName, certificates, isShown: turn.isShown };
+    const { secret, refused, missing } = await takenTls(work, offer);
+    if (!secret) return waiting('TlsSecret', refused?.message ?? missing ?? '', offer.from);
+    const state = stateOf(secret, secretName, servername, certificates, work.now());
+    return state.state === 'served' && refused ? { ...state, refused } : state;
+  }
+  // Before anything was taken servers have what somebody gave them.
+  const given = desired.tls?.secretName;
+  const present =
+    (await findSecret(work, secretName)) ?? (given === undefined ? undefined : await findSecret(work, given));
+  return stateOf(present, secretName, servername, certificates, work.now());
 }
 
 function stateOf(
@@ -87,7 +94,7 @@ async function renewed(work: Work, { tls }: Pick<Desired, 'tls'>, certificates: 
   const { name, namespace = '' } = work.object.metadata;
   const names = namesOf(name);
   const now = work.now();
-  const [authoritySecret, present] = [await find(work, names.authority), await find(work, names.tls)];
+  const [authoritySecret, present] = [await findSecret(work, names.authority), await findSecret(work, names.tls)];
   let newest = pairOf(authoritySecret, 'ca', certificates);
   let previous = pairOf(authoritySecret, 'previous', certificates);
   const trusted = bundleOf(textOf(present as Secret | undefined, 'ca.crt') ?? '', certificates);
@@ -107,7 +114,7 @@ async function renewed(work: Work, { tls }: Pick<Desired, 'tls'>, certificates: 
     newest = known(await certificates.authority(authorityLife(now)), certificates);
     await work.apply(
       secrets,
-      secretOf(names.authority, name, { ...partsOf('ca', newest), ...partsOf('previous', previous) }),
+      tlsSecret(names.authority, name, { ...partsOf('ca', newest), ...partsOf('previous', previous) }),
     );
     work.events.normal('AuthorityMade', `a new certificate authority, in secret ${names.authority}`, 'Tls');
   }
@@ -119,7 +126,7 @@ async function renewed(work: Work, { tls }: Pick<Desired, 'tls'>, certificates: 
   const ca = [newest.pair.certificate, ...others.map(({ text }) => text)].join('');
   work.events.normal('CertificateMade', `a new certificate for the servers, in secret ${names.tls}`, 'Tls');
   const parts = { 'tls.crt': made.certificate, 'tls.key': made.key, 'ca.crt': ca };
-  return work.apply(secrets, secretOf(names.tls, name, parts));
+  return work.apply(secrets, tlsSecret(names.tls, name, parts));
 }
 
 interface KnownPair {
@@ -151,11 +158,6 @@ function bundleOf(text: string, certificates: Certificates): readonly { text: st
     const facts = certificates.read(one);
     return facts ? [{ text: one, facts }] : [];
   });
-}
-
-function secretOf(name: string, cluster: string, parts: Readonly<Record<string, string>>) {
-  const data = Object.entries(parts).map(([key, text]) => [key, Buffer.from(text).toString('base64')] as const);
-  return { metadata: { name, labels: labelsOf(cluster) }, type: 'Opaque', data: Object.fromEntries(data) };
 }
 
 /** A name for how servers are reached: another one needs another connection. Says nothing of what it is made from. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CurrentOperation } from '../api/cluster.ts';
-import { hasSameGoal, newFindings } from './turn-status.ts';
+import { certificateConditions, hasSameGoal, newFindings } from './turn-status.ts';
 
 const operation = (id: string): CurrentOperation => ({
   id,
@@ -41,4 +41,16 @@ test('a kind of finding is told when it comes, and not again while its condition
     ['NODE_FAILED'],
   );
   assert.deepEqual(newFindings({}, [finding('SLOT_OPEN', 'info')]), []);
+});
+
+test('certificates that servers are not given are told with what to do, until there are others', () => {
+  const refused = { code: 'TLS_AUTHORITY_DROPPED', message: 'secret s: ca.crt lacks one', subjects: ['s'] };
+  assert.deepEqual(certificateConditions(undefined, undefined), []);
+  const [said] = certificateConditions(undefined, refused);
+  assert.deepEqual([said?.status, said?.reason], ['True', 'TlsAuthorityDropped']);
+  assert.match(said?.message ?? '', /^secret s: ca\.crt lacks one\. Put the old authority into ca\.crt/);
+  const before = [
+    { type: 'CertificateRefused', status: 'True', reason: '', message: '', lastTransitionTime: '' },
+  ] as const;
+  assert.equal(certificateConditions(before as never, undefined)[0]?.status, 'False');
 });

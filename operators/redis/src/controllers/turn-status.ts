@@ -1,9 +1,19 @@
 /** The status of a cluster as one turn leaves it, and on which status it may be written. Pure. */
-import { type DeepReadonly, type NewCondition, type Refusal, setConditions, type Waiting } from '@reeve/runtime';
+import {
+  type DeepReadonly,
+  type ErrorCatalog,
+  type NewCondition,
+  type Refusal,
+  setConditions,
+  type Waiting,
+} from '@reeve/runtime';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
+import { redisErrors } from '../api/errors.ts';
 import type { Finding } from '../api/findings.ts';
+import type { NodeId } from '../api/view.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
+import { stuckConditions } from '../plan/pod-trouble.ts';
 import type { Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
@@ -24,6 +34,7 @@ export interface TurnFacts {
   /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
+  readonly chosen: readonly NodeId[];
   readonly topology: Topology;
   /** What is wrong with the spec. */
   readonly problems: readonly Refusal[];
@@ -31,6 +42,8 @@ export interface TurnFacts {
   readonly refused: readonly Refusal[];
   /** Why an object of ours could not be made what it should be. */
   readonly undeclared: string | undefined;
+  /** Why servers are not given certificates that somebody keeps for them. */
+  readonly certificateRefused: Refusal | undefined;
   readonly waitingFor: readonly Waiting[];
   readonly progress: string | undefined;
   readonly proposed: Proposal<unknown> | undefined;
@@ -45,6 +58,9 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const conditions = [
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
     ...ownConditions(facts),
+    // Of a cluster that is paused nobody looks at what it is offered: what was said stays.
+    ...(facts.isPaused ? [] : certificateConditions(conditionsOf(before), facts.certificateRefused)),
+    ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
   return {
@@ -58,6 +74,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     }),
     configured,
     ...shownTopology(facts.topology, current?.kind),
+    ...(facts.chosen.length > 0 && { chosenPrimaries: facts.chosen }),
     conditions: setConditions(conditionsOf(before), conditions, facts.now),
     waitingFor: facts.waitingFor
       .slice(0, 16)
@@ -96,6 +113,21 @@ function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly N
       message: refusalText(refused),
     },
   ];
+}
+
+const REFUSED = 'CertificateRefused';
+
+export function certificateConditions(
+  before: RedisClusterStatus['conditions'],
+  refused: Refusal | undefined,
+): readonly NewCondition[] {
+  if (refused) {
+    const { code, message } = refused;
+    const { remedy } = (redisErrors as ErrorCatalog)[code] ?? { remedy: '' };
+    return [{ type: REFUSED, status: 'True', reason: conditionType(code), message: `${message}. ${remedy}` }];
+  }
+  const wasSaid = before?.some(({ type }) => type === REFUSED) ?? false;
+  return wasSaid ? [{ type: REFUSED, status: 'False', reason: 'AsAsked', message: '' }] : [];
 }
 
 /**

@@ -89,14 +89,17 @@ export function slotProblems(view: ClusterView): readonly Refusal[] {
 export function decideBackup(request: BackupRequest, view: ClusterView): Decision<BackupRequest> {
   const refused = slotProblems(view);
   if (refused.length > 0) return { refused };
-  const shards = shardSources(view);
-  const steps = shards.map(({ slots, primary, replicas }) => {
+  const alone = shardSources(view).filter(({ replicas }) => replicas.length === 0).length;
+  const reasons = alone === 0 ? [] : [`${alone} shards have no replica in sync: their primaries save themselves`];
+  return { goal: request, steps: backupSteps(request, view), reasons };
+}
+
+export function backupSteps({ name }: BackupRequest, view: ClusterView): readonly string[] {
+  const snapshots = shardSources(view).map(({ slots, primary, replicas }) => {
     const from = nodeName(view, (replicas[0] ?? primary).id);
     return `a snapshot of ${countSlots(slots)} slots from ${from}`;
   });
-  const alone = shards.filter(({ replicas }) => replicas.length === 0).length;
-  const reasons = alone === 0 ? [] : [`${alone} shards have no replica in sync: their primaries save themselves`];
-  return { goal: request, steps: [...steps, `seal ${request.name}`], reasons };
+  return [...snapshots, `seal ${name}`];
 }
 
 /** Into a cluster that holds nothing: what is there would be mixed with what comes, and nobody could tell the two apart. */
@@ -122,7 +125,11 @@ export function decideRestore(request: RestoreRequest, view: ClusterView): Decis
     }
   }
   if (refused.length > 0) return { refused };
-  return { goal: request, steps: [`load ${request.name}, each key where its slot is now`], reasons: [] };
+  return { goal: request, steps: restoreSteps(request), reasons: [] };
+}
+
+export function restoreSteps({ name }: RestoreRequest): readonly string[] {
+  return [`load ${name}, each key where its slot is now`];
 }
 
 /** Why a manifest is none that can be restored from. */

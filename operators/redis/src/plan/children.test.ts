@@ -46,6 +46,26 @@ test('an agent, if one is asked for, has an account and the passwords, and its s
   assert.equal(templateOf({}).metadata.annotations['reeve.dev/relocatable'], 'true');
 });
 
+test('servers run as the user of the official images, who can read files of Secrets and write its data; or as a person says', () => {
+  interface Spec {
+    readonly securityContext: Readonly<Record<string, unknown>>;
+    readonly volumes: readonly { readonly name: string; readonly secret?: { readonly defaultMode: number } }[];
+  }
+  const specOf = (spec: object) => (set(spec).spec?.template.spec ?? {}) as Spec;
+  const { securityContext, volumes } = specOf({ tls: { mode: 'selfSigned' } });
+  const { runAsUser, runAsGroup, runAsNonRoot, fsGroup } = securityContext;
+  assert.deepEqual([runAsUser, runAsGroup, runAsNonRoot, fsGroup], [999, 999, true, 999]);
+  const modes = volumes.flatMap(({ name, secret }) => (secret ? [[name, secret.defaultMode.toString(8)]] : []));
+  assert.deepEqual(modes, [
+    ['auth', '440'],
+    ['tls', '440'],
+  ]);
+  const own = { runAsUser: 1001, fsGroup: 1001 };
+  assert.deepEqual(specOf({ securityContext: own }).securityContext, own);
+  const template = set().spec?.template as { metadata: { annotations: Readonly<Record<string, string>> } };
+  assert.equal(template.metadata.annotations['reeve.dev/run-as'], 'node');
+});
+
 test('what the operator needs wins over the configuration; names that would be several lines are refused', () => {
   const config = serverConfig({ config: { maxmemory: '1gb', 'cluster-enabled': 'no', save: '' } });
   assert.match(config, /^maxmemory 1gb$/m);
@@ -64,7 +84,7 @@ test('with TLS servers speak nothing else, also among each other; the authorityâ
   assert.doesNotMatch(text, /c-ca/);
   assert.match(
     JSON.stringify(set({ tls: { mode: 'secret', secretName: 'own' } }).spec?.template),
-    /"secretName":"own"/,
+    /"secretName":"c-tls-taken"/,
   );
   assert.doesNotMatch(JSON.stringify(set({ tls: { mode: 'off' } }).spec?.template), /tls/);
   assert.match(serverConfig(desiredOf({ primaries: 3, tls: { mode: 'selfSigned' } })), /^tls-auth-clients optional$/m);

@@ -10,6 +10,12 @@ import type { Desired } from './desired.ts';
 export const CLIENT_PORT = 6379;
 /** Where servers tell each other things. */
 export const BUS_PORT = 16_379;
+/** User and group `redis` or `valkey` of the official images. */
+const IMAGE_USER = 999;
+/** Files of Secrets belong to root and to the group of the pod's volumes: whoever is in it reads them. */
+const SECRET_MODE = 0o440;
+/** The container of the server. */
+export const SERVER_CONTAINER = 'server';
 /** All mounts lie below one folder that exists nowhere: where there are no containers, that makes them cheap. */
 const ROOT = '/srv/reeve';
 /** Which label of a worker node says what is meant by a key of `spreadBy`. Others are labels themselves. */
@@ -39,6 +45,8 @@ export interface ChildNames {
   readonly secret: string;
   /** Certificate and key of the servers. */
   readonly tls: string;
+  /** What servers were given of the Secret that somebody else keeps. */
+  readonly tlsTaken: string;
   /** Certificate and key of the authority that signs them: in no pod. */
   readonly authority: string;
 }
@@ -51,14 +59,16 @@ export function namesOf(cluster: string): ChildNames {
     config: `${cluster}-config`,
     secret: `${cluster}-auth`,
     tls: `${cluster}-tls`,
+    tlsTaken: `${cluster}-tls-taken`,
     authority: `${cluster}-ca`,
   };
 }
 
-/** The Secret that servers mount; undefined: they speak without TLS. */
+/** The Secret that servers mount; undefined: they speak without TLS. Never one that others write: it would reach servers unseen. */
 export function tlsSecretOf(cluster: string, { tls }: Pick<Desired, 'tls'>): string | undefined {
   if (!tls || tls.mode === 'off') return undefined;
-  return tls.mode === 'secret' ? tls.secretName : namesOf(cluster).tls;
+  const { tlsTaken, tls: own } = namesOf(cluster);
+  return tls.mode === 'secret' ? tlsTaken : own;
 }
 
 export function labelsOf(cluster: string): Readonly<Record<string, string>> {
@@ -150,6 +160,8 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
           // An agent finds its account at one place only.
           annotations: {
             'redis.reeve.dev/config': options.configDigest,
+            // Where there are no images there are no users of theirs.
+            'reeve.dev/run-as': 'node',
             ...(!desired.hasAgents && { 'reeve.dev/relocatable': 'true' }),
           },
         },
@@ -180,6 +192,14 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
   const tlsSecret = tlsSecretOf(cluster, desired);
   return {
     terminationGracePeriodSeconds: 30,
+    // As its user from the beginning: an entrypoint that begins as root gives away only the folder that the image itself has for data.
+    securityContext: desired.securityContext ?? {
+      runAsUser: IMAGE_USER,
+      runAsGroup: IMAGE_USER,
+      runAsNonRoot: true,
+      fsGroup: IMAGE_USER,
+      fsGroupChangePolicy: 'OnRootMismatch',
+    },
     automountServiceAccountToken: false,
     ...(agent && { serviceAccountName: agent.serviceAccountName }),
     topologySpreadConstraints: spreadBy.map((key) => ({
@@ -192,7 +212,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     ...(placement?.tolerations && { tolerations: placement.tolerations }),
     containers: [
       {
-        name: 'server',
+        name: SERVER_CONTAINER,
         image: desired.image,
         // No command: the image's own entrypoint starts the server, and on a machine without containers tells it its address.
         args: [
@@ -226,8 +246,10 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     ],
     volumes: [
       { name: 'config', configMap: { name: names.config } },
-      { name: 'auth', secret: { secretName: names.secret, defaultMode: 0o400 } },
-      ...(tlsSecret === undefined ? [] : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: 0o400 } }]),
+      { name: 'auth', secret: { secretName: names.secret, defaultMode: SECRET_MODE } },
+      ...(tlsSecret === undefined
+        ? []
+        : [{ name: 'tls', secret: { secretName: tlsSecret, defaultMode: SECRET_MODE } }]),
       ...(desired.storage ? [] : [{ name: 'data', emptyDir: {} }]),
       ...(agent ? [agent.volume] : []),
     ],

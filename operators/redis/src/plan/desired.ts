@@ -14,6 +14,8 @@ export interface Desired {
   readonly size: number;
   readonly config: Readonly<Record<string, string>>;
   readonly resources: Readonly<Record<string, unknown>> | undefined;
+  /** Of pods. Undefined: that of the official images. */
+  readonly securityContext: Readonly<Record<string, unknown>> | undefined;
   readonly storage: RedisClusterSpec['storage'];
   readonly tls: RedisClusterSpec['tls'];
   /** Beside those of every cluster. */
@@ -41,6 +43,7 @@ export function desiredOf(spec: RedisClusterSpec): Desired {
     size: primaries * (1 + replicasPerPrimary),
     config: spec.config ?? {},
     resources: spec.resources,
+    securityContext: spec.securityContext,
     storage: spec.storage,
     tls: spec.tls,
     users: (spec.auth?.users ?? []).map(({ name, rules }) => ({ name, rules })),

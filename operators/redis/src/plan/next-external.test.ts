@@ -113,3 +113,13 @@ test('a dead member is waited for and never forgotten by itself; nodes without a
   const strangers = look(whole.slice(0, 5), { strangers: whole.slice(5) });
   assert.deepEqual(reasons(strangers), ['NodesNotEnrolled']);
 });
+
+test('with creation by hand a member that owns a slot is no cluster: it is mended by approval only', () => {
+  const members = [freshNode('s', { host: '10.2.0.9', slots: '7' }), ...fresh(5)];
+  const manual = look(members, { configured: false, spec: { creation: 'manual' } });
+  assert.deepEqual(kinds(manual), ['create', 'fix']);
+  assert.ok(manual.wishes.every((wish) => wish.what === 'operation' && wish.needsApproval));
+  assert.ok(reasons(manual).includes('NotCreated'));
+  const created = look(members, { configured: true, spec: { creation: 'manual' } });
+  assert.ok(created.wishes.some((wish) => wish.what === 'operation' && !wish.needsApproval));
+});

@@ -5,7 +5,16 @@
 import type { Waiting } from '@reeve/runtime';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import type { CreateRequest } from './create.ts';
-import { fixes, fixWaits, type Next, type NextFacts, splitWait } from './next.ts';
+import {
+  approvedFixes,
+  fixes,
+  fixWaits,
+  isUnapproved,
+  type Next,
+  type NextFacts,
+  splitWait,
+  unapprovedWait,
+} from './next.ts';
 import { rebalances, spreads } from './next-size.ts';
 import { mainCluster } from './moves-view.ts';
 import { endpointOf, type PodMember } from './pods.ts';
@@ -25,6 +34,10 @@ export function nextExternalSteps(facts: NextFacts): Next {
   const again = facts.configured || holdsKeys ? [] : creation(facts, []).wishes;
   if (apart.length > 0) return { wishes: again, waitingFor: [splitWait(apart)] };
   const isWhole = silent.length === 0;
+  if (isUnapproved(facts)) {
+    const wishes = [...again, ...approvedFixes(facts, !isWhole)];
+    return { wishes, waitingFor: [...silent, unapprovedWait(cluster), ...fixWaits(facts)] };
+  }
   return {
     wishes: [
       ...again,

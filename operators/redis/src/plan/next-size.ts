@@ -7,6 +7,7 @@ import { candidatesFor, isInSync } from './failover.ts';
 import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
 import type { PodMember } from './pods.ts';
 import type { RebalanceRequest } from './rebalance.ts';
+import type { SpreadRequest } from './spread.ts';
 import { loners, ownSlots, primaryIdOf, replicasOf, reportedPrimaries, roleOf } from './topology.ts';
 
 type Housed = PodMember & { readonly node: NonNullable<PodMember['node']> };
@@ -126,10 +127,11 @@ export function rebalances({ desired, findings }: NextFacts, cluster: ClusterVie
   return [operation('rebalance', request, why, 3_000)];
 }
 
-export function spreads({ desired, findings }: NextFacts): readonly OperationWish[] {
+export function spreads({ desired, findings, chosen = [] }: NextFacts): readonly OperationWish[] {
   const placement = findings.find(({ code, severity }) => code === 'PLACEMENT' && severity !== 'info');
   if (!placement || desired.rebalance.mode === 'off') return [];
-  return [operation('spread', { spreadBy: desired.spreadBy }, placement.message, 10_000)];
+  const request: SpreadRequest = { spreadBy: desired.spreadBy, ...(chosen.length > 0 && { keep: chosen }) };
+  return [operation('spread', request, placement.message, 10_000)];
 }
 
 /** Pods of an old kind, one after the other: replicas; of a primary first its place goes to a new replica of its. */

@@ -47,6 +47,18 @@ test('empty servers become a cluster when all are there, by themselves or by app
   assert.equal(wish(fresh(6), { configured: true })?.needsApproval, true);
 });
 
+test('with creation by hand a server that owns a slot is no cluster: nobody joins it, and it is mended by approval only', () => {
+  const stray = (spec: object, configured = false) =>
+    look([freshNode('s', { host: '10.2.0.9', slots: '7' }), ...fresh(5)], { configured, spec });
+  const manual = stray({ creation: 'manual' });
+  assert.deepEqual(kinds(manual), ['create', 'fix']);
+  assert.ok(manual.wishes.every((wish) => wish.what === 'operation' && wish.needsApproval));
+  assert.match(manual.waitingFor.map(({ reason, message }) => `${reason}: ${message}`).join(), /NotCreated: .*manual/);
+  assert.ok(kinds(stray({ creation: 'automatic' })).includes('add-node'));
+  assert.ok(kinds(stray({ creation: 'manual' }, true)).includes('add-node'), 'of a cluster that was created once');
+  assert.deepEqual(kinds(stray({ creation: 'manual', fix: 'off' })), ['create']);
+});
+
 test('a dead member without a home is forgotten, and who lives in its place becomes a replica', () => {
   const dead = { unreachable: 'no answer', flags: ['fail'], slots: '' } as const;
   const nodes = [

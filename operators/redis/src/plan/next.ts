@@ -11,9 +11,21 @@ import type { CreateRequest } from './create.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import type { Desired } from './desired.ts';
 import { isFailed, mainCluster } from './moves-view.ts';
+import { brokenPods } from './broken-pods.ts';
+import { troubleWaits } from './pod-trouble.ts';
 import { endpointOf, type PodMember } from './pods.ts';
 import { fillEmpty, sizeProblems } from './next-size.ts';
-import { isReported, keyCount, likelySlots, loners, members, nodeName, primaries, reported } from './topology.ts';
+import {
+  isReported,
+  keyCount,
+  likelySlots,
+  loners,
+  members,
+  nodeName,
+  nodeNames,
+  primaries,
+  reported,
+} from './topology.ts';
 
 /** Something to be done by an operation. */
 export interface OperationWish {
@@ -46,6 +58,8 @@ export interface NextFacts {
   readonly configured: boolean;
   /** Nothing was ever begun on it, so nothing can be in its servers. Default: false. */
   readonly isUntouched?: boolean;
+  /** Primaries that a person chose. Default: none. */
+  readonly chosen?: readonly NodeId[];
 }
 
 export interface Next {
@@ -78,9 +92,10 @@ export function nextSteps(facts: NextFacts): Next {
   const waitingFor = missing(facts, absent);
   const { cluster, apart } = mainCluster(view);
   const isAnywhere = loners(view).length < members(view).length;
+  const broken = facts.isUntouched ? [] : brokenPods(facts);
   if (!isAnywhere) {
     const { wishes } = creation(facts, waitingFor);
-    return { wishes: wishes.length > 0 ? wishes : unborn(facts, absent), waitingFor };
+    return { wishes: wishes.length > 0 ? wishes : [...unborn(facts, absent), ...broken], waitingFor };
   }
   // A creation that was given up half way: without a key in it, it is gone on with.
   const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
@@ -88,9 +103,15 @@ export function nextSteps(facts: NextFacts): Next {
   if (apart.length > 0) {
     return { wishes: again, waitingFor: [splitWait(apart)] };
   }
+  if (isUnapproved(facts)) {
+    const wishes = [...broken, ...again, ...approvedFixes(facts, !isComplete)];
+    return { wishes, waitingFor: [...waitingFor, unapprovedWait(cluster), ...fixWaits(facts)] };
+  }
   const strangers = newcomers(facts);
   return {
     wishes: [
+      // First of all: whoever is missing may live in one of them, and need not be mended for then.
+      ...broken,
       ...again,
       ...fixes(facts, !isComplete),
       ...(isComplete ? lost(facts, cluster) : []),
@@ -102,6 +123,24 @@ export function nextSteps(facts: NextFacts): Next {
     ],
     waitingFor: [...waitingFor, ...fixWaits(facts)],
   };
+}
+
+/**
+ * With `creation: manual` there is no cluster before a person has said so, or a whole one is found. A server that owns a slot or knows
+ * others, because somebody tried something or a volume was left, is not joined by the rest, nor given the other slots.
+ */
+export function isUnapproved({ desired, configured }: NextFacts): boolean {
+  return desired.creation === 'manual' && !configured;
+}
+
+export function approvedFixes(facts: NextFacts, someAbsent: boolean): readonly OperationWish[] {
+  return fixes(facts, someAbsent).map((wish) => ({ ...wish, needsApproval: true }));
+}
+
+export function unapprovedWait(found: ClusterView): Waiting {
+  const ids = members(found).map(({ id }) => id);
+  const message = `spec.creation is manual, and ${nodeNames(found, ids)} own slots or know each other without being a whole cluster: empty them, or approve what is proposed`;
+  return { reason: 'NotCreated', message, subjects: ids.slice(0, 16) };
 }
 
 export function splitWait(apart: readonly (readonly NodeId[])[]): Waiting {
@@ -127,6 +166,7 @@ function missing({ desired, members: pods }: NextFacts, absent: readonly PodMemb
     const message = `no server answers in ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
     waiting.push({ reason: 'ServersSilent', message, subjects: names.slice(0, 16) });
   }
+  waiting.push(...troubleWaits(absent));
   return waiting;
 }
 

@@ -1,6 +1,7 @@
 /** The pods (or external members) of a cluster, and which node lives in which: joined by the address at which a node was read in this very observation. Pure. */
 import { type ClusterView, type Endpoint, formatEndpoint } from '../api/view.ts';
 import { CLIENT_PORT } from './children.ts';
+import type { PodTrouble, ServerLife } from './pod-trouble.ts';
 import { type ReportedNode, reported } from './topology.ts';
 
 export interface PodFacts {
@@ -16,6 +17,10 @@ export interface PodFacts {
   readonly isCurrent: boolean;
   /** Of its server. */
   readonly image?: string;
+  /** Of its server, as Kubernetes tells it. Undefined: nobody says. */
+  readonly server?: ServerLife;
+  /** Why it does not come up, or not wholly. */
+  readonly trouble?: PodTrouble;
   /** Of its worker node: zone, host. */
   readonly annotations: Readonly<Record<string, string>>;
 }

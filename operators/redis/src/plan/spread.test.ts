@@ -7,7 +7,7 @@ import { placedMembers } from './check-placement.ts';
 import { applyCommand, brief, pursue, viewWith, type World } from './moves-testing.ts';
 import { placementScore } from './placement-score.ts';
 import { type SpreadGoal, spreadOperation } from './spread.ts';
-import { clusterNodes, type TestNode } from './testing.ts';
+import { clusterNodes, idOf, type TestNode } from './testing.ts';
 
 const spreadBy = ['zone', 'host'];
 
@@ -37,6 +37,18 @@ test('primaries that failovers put on one host are spread again, as few as neede
   assert.ok(isReached(result.plan));
   assert.deepEqual(brief(result.commands), ['failover p1→p1r0 graceful']);
   assert.equal(decided(result.world).nothingToDo, true);
+});
+
+test('a primary that is to stay stays, and the others are spread around it', () => {
+  const world = worldOf({ p0: at('a'), p1: at('a'), p2: at('c'), p0r0: at('b'), p1r0: at('b'), p2r0: at('a') });
+  const keeping = (...keep: readonly string[]) => {
+    const decision = spreadOperation.decide({ spreadBy, keep: keep.map(idOf) }, viewWith(world, {}));
+    assert.ok(!isRefused(decision));
+    return { primaries: decision.goal.promotions.map(({ primary }) => primary), reasons: decision.reasons.join('; ') };
+  };
+  assert.deepEqual(keeping('p1').primaries, [idOf('p0')]);
+  assert.match(keeping('p1').reasons, /stay: a failover task put them there/);
+  assert.deepEqual(keeping('p0', 'p1').primaries, []);
 });
 
 test('a replica that is not in sync is not promoted', () => {

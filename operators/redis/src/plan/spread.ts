@@ -12,11 +12,13 @@ import { candidatesFor, isInSync, planFailover } from './failover.ts';
 import { movesGate, toleratedReasons } from './moves-gate.ts';
 import { bestPrimaries } from './placement.ts';
 import { type Placed, placementScore } from './placement-score.ts';
-import { nodeName, ownSlots, reportedPrimaries } from './topology.ts';
+import { nodeName, nodeNames, ownSlots, reportedPrimaries } from './topology.ts';
 
 export interface SpreadRequest {
   /** Annotations in order of weight: `zone`, `host`. */
   readonly spreadBy: readonly string[];
+  /** Primaries that stay what they are. */
+  readonly keep?: readonly NodeId[];
 }
 
 export interface SpreadGoal {
@@ -36,7 +38,9 @@ function decide(request: SpreadRequest, view: ClusterView): Decision<SpreadGoal>
   const gate = movesGate(view);
   if (gate.refused.length > 0) return { refused: gate.refused };
   const voters = reportedPrimaries(view).filter((node) => countSlots(ownSlots(node)) > 0);
-  const shards = voters.map((primary) => [primary, ...candidatesFor(view, primary.id).filter(isInSync)]);
+  const isKept = ({ id }: { readonly id: NodeId }) => request.keep?.includes(id) ?? false;
+  const heirsOf = ({ id }: { readonly id: NodeId }) => candidatesFor(view, id).filter(isInSync);
+  const shards = voters.map((primary) => [primary, ...(isKept(primary) ? [] : heirsOf(primary))]);
   const best = bestPrimaries(shards, new Set(voters.map((node) => node.id)), request.spreadBy);
   const promotions = voters
     .map((primary, index) => ({ primary: primary.id, replica: best[index] ?? primary.id }))
@@ -52,6 +56,7 @@ function decide(request: SpreadRequest, view: ClusterView): Decision<SpreadGoal>
         before === 0
           ? `primaries and replicas are spread over ${request.spreadBy.join(', ')} as well as can be`
           : 'no failover to a replica that is in sync makes the spread better',
+        ...keptReasons(voters.filter(isKept), view),
       ],
       nothingToDo: true,
     };
@@ -64,8 +69,18 @@ function decide(request: SpreadRequest, view: ClusterView): Decision<SpreadGoal>
     reasons: [
       `${promotions.length} failovers, the fewest that spread the primaries best over ${request.spreadBy.join(', ')}`,
       ...toleratedReasons(gate),
+      ...keptReasons(voters.filter(isKept), view),
     ],
   };
+}
+
+function keptReasons(kept: readonly { readonly id: NodeId }[], view: ClusterView): readonly string[] {
+  if (kept.length === 0) return [];
+  const names = nodeNames(
+    view,
+    kept.map(({ id }) => id),
+  );
+  return [`${names} stay: a failover task put them there`];
 }
 
 /** The members after failovers: the replica leads, the old primary and the other replicas follow it. */

@@ -37,6 +37,12 @@ test('it sets what the cluster is to run, waits for every pod, and is done', () 
   const leaving = members(['valkey:9.1.2'], {}, { isDeleting: true });
   assert.equal(upgradeStep({ version: '9.1.2' }, { spec: told, members: leaving }).step, 'wait');
   assert.equal(upgradeStep({ version: '9.1.2' }, { spec: told, members: leaving.slice(0, 5) }).step, 'wait');
+  const trouble = { reason: 'ErrImagePull', message: 'unknown' };
+  const stuck = upgradeStep(
+    { version: '9.1.2' },
+    { spec: told, members: members(['valkey:9.1.2'], {}, { image: 'valkey:9.0', trouble }) },
+  );
+  assert.equal(stuck.step === 'wait' && stuck.waitingFor, 'c-5 (ErrImagePull)');
   const all = members(['valkey:9.1.2']);
   assert.equal(upgradeStep({ version: '9.1.2' }, { spec: told, members: all }).step, 'done');
 });

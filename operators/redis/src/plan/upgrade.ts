@@ -43,7 +43,9 @@ export function upgradeStep(asked: Asked, { spec, members }: UpgradeFacts): Upgr
   const fresh = housed.filter(isNew);
   const answering = fresh.filter(({ node }) => node);
   if (answering.length >= wanted.size) return { step: 'done', message: `${wanted.size} pods run ${wanted.image}` };
-  const late = housed.filter((pod) => !isNew(pod) || !pod.node).map(({ name }) => name);
+  const late = housed
+    .filter((pod) => !isNew(pod) || !pod.node)
+    .map(({ name, trouble }) => (trouble ? `${name} (${trouble.reason})` : name));
   const waitingFor =
     late.length === 0
       ? 'pods that are not there yet'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ModelServer, slotOfKey } from '@reeve/simulation/redis';
-import { saidBy } from './certificates.ts';
-import { OperatorWorld } from './world.ts';
+import { redisClusters } from '../../src/api/kinds.ts';
+import { NAMESPACE, OperatorWorld } from './world.ts';
 
 const isRunning = (world: OperatorWorld, name: string) => () =>
   world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
@@ -137,6 +137,31 @@ test('the operator dies at its effects while it backs up, restores and upgrades:
   assert.ok(world.deaths >= 25, `${world.deaths} deaths`);
 });
 
+test('a draft is swept when its task was deleted while nobody ran, and so is one of a cluster that is gone', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world, 'c'));
+  await world.stopManager();
+  await world.backups.draft('ns/c/save');
+  await world.backups.draft('ns/gone/other');
+  // As the operator left it: begun, and killed in the middle.
+  const trigger = { kind: 'RedisTask', name: 'save', uid: 'uid-of-a-task-that-was-deleted' };
+  const goal = { name: 'ns/c/save', by: trigger.uid, users: [] };
+  const startedAt = new Date(world.clock.now()).toISOString();
+  const currentOperation = { id: 'backup-1', kind: 'backup', why: 'task save asks for it', trigger, startedAt, goal };
+  const status = { ...world.status('c'), currentOperation };
+  const asOperator = { subresource: 'status', fieldManager: 'redis', force: true } as const;
+  await world.api.client
+    .resource(redisClusters, NAMESPACE)
+    .apply({ metadata: { name: 'c' }, status } as never, asOperator);
+  world.startManager();
+  await world.until('it is cancelled', () => world.status('c').operations?.[0]?.outcome === 'cancelled');
+  await world.pass(30_000);
+  assert.deepEqual(await world.backups.drafts(), []);
+  await done(world, 'save', { cluster: 'c', backup: {} });
+  assert.ok(world.backups.sealed.has('ns/c/save'));
+});
+
 test('an upgrade goes from pod to pod, says how far it is, and refuses what could not be undone', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { storage: { size: '1Gi' } });
@@ -178,52 +203,4 @@ test('an upgrade that a person overtakes ends, and does not fight', async (t) =>
   await world.until('it has ended', hasEnded(world, 'up'));
   assert.equal(world.taskStatus('up')?.code, 'UPGRADE_SUPERSEDED');
   assert.equal(world.cluster('c')?.spec.version, '9.3.0');
-});
-
-test('a cluster with TLS has an authority of its own; what is lost of it is made anew, and the old one stays trusted', async (t) => {
-  const world = await OperatorWorld.start(t);
-  await world.create('c', { tls: { mode: 'selfSigned' } });
-  await world.until('the cluster runs', isRunning(world, 'c'));
-  const part = (secret: string, key: string) => Buffer.from(world.secret(secret)?.[key] ?? '', 'base64').toString();
-  const [ca, first] = [part('c-ca', 'ca.crt'), part('c-tls', 'tls.crt')];
-  assert.deepEqual(Object.keys(world.secret('c-tls') ?? {}).sort(), ['ca.crt', 'tls.crt', 'tls.key']);
-  assert.equal(saidBy(first)?.by, saidBy(ca)?.id);
-  assert.ok(saidBy(first)?.names.includes('c.ns.svc'));
-  await world.deleteSecret('c-tls');
-  await world.until('there is another certificate', () => ![undefined, '', first].includes(part('c-tls', 'tls.crt')));
-  assert.equal(part('c-ca', 'ca.crt'), ca, 'by the same authority');
-  await world.deleteSecret('c-ca');
-  await world.until('there is another authority', () => ![undefined, '', ca].includes(part('c-ca', 'ca.crt')));
-  await world.until('servers trust it', () => part('c-tls', 'ca.crt').includes(part('c-ca', 'ca.crt')));
-  assert.ok(part('c-tls', 'ca.crt').endsWith(ca), 'and the one before');
-  await world.until('the cluster runs', isRunning(world, 'c'));
-});
-
-test('a certificate that is renewed while slots move disturbs nobody', async (t) => {
-  const world = await OperatorWorld.start(t);
-  await world.create('c', { tls: { mode: 'selfSigned' } });
-  await world.until('the cluster runs', isRunning(world, 'c'));
-  const keys = await write(world, 'c', 40);
-  await world.patch('c', { spec: { primaries: 4 } });
-  await world.until('slots move', () => world.status('c').currentOperation?.kind === 'rebalance', 900_000);
-  const before = world.secret('c-tls')?.['tls.crt'];
-  await world.deleteSecret('c-tls');
-  await world.until(
-    'there is another certificate',
-    () => ![undefined, before].includes(world.secret('c-tls')?.['tls.crt']),
-  );
-  await world.until('it has grown', () => isRunning(world, 'c')() && world.status('c').replicas === 4, 900_000);
-  const failed = world.status('c').operations?.filter(({ outcome }) => outcome !== 'done');
-  assert.deepEqual(failed, []);
-  assertSame(world, keys, 'c', 'c');
-});
-
-test('a cluster whose certificates somebody else keeps waits for them', async (t) => {
-  const world = await OperatorWorld.start(t);
-  await world.create('c', { tls: { mode: 'secret', secretName: 'from-elsewhere' } });
-  await world.until(
-    'it says so',
-    () => world.status('c').waitingFor?.some(({ reason }) => reason === 'TlsSecret') ?? false,
-  );
-  assert.equal(world.set('c'), undefined);
 });

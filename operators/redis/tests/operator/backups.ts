@@ -1,6 +1,13 @@
 /** Backups of modelled servers: snapshots in the servers' own format, and a store in memory that outlives operators. */
 import type { RedisClusterModel } from '@reeve/simulation/redis';
-import type { BackupDraft, BackupManifest, BackupName, BackupStore, SnapshotSource } from '../../src/api/backup.ts';
+import type {
+  BackupDraft,
+  BackupManifest,
+  BackupName,
+  BackupStore,
+  DraftName,
+  SnapshotSource,
+} from '../../src/api/backup.ts';
 import { formatEndpoint } from '../../src/api/view.ts';
 import { Crc64 } from '../../src/client/rdb/crc64.ts';
 
@@ -9,6 +16,7 @@ export class MemoryBackups implements BackupStore {
   readonly #files = new Map<string, Buffer>();
   /** The newest draft of each: what others write goes nowhere. */
   readonly #latest = new Map<BackupName, number>();
+  readonly #open = new Map<number, BackupName>();
   #drafts = 0;
 
   async manifest(name: BackupName): Promise<BackupManifest | undefined> {
@@ -23,6 +31,8 @@ export class MemoryBackups implements BackupStore {
     const id = ++this.#drafts;
     const files = new Map<string, Buffer>();
     this.#latest.set(name, id);
+    for (const [other, of] of this.#open) if (of === name) this.#open.delete(other);
+    this.#open.set(id, name);
     return {
       write: async (file, bytes) => {
         const chunks: Buffer[] = [];
@@ -34,9 +44,21 @@ export class MemoryBackups implements BackupStore {
         if (this.sealed.has(name) || this.#latest.get(name) !== id) throw new Error('another one is there');
         for (const [file, bytes] of files) this.#files.set(`${name}/${file}`, bytes);
         this.sealed.set(name, manifest);
+        this.#open.delete(id);
       },
-      discard: async () => files.clear(),
+      discard: async () => {
+        files.clear();
+        this.#open.delete(id);
+      },
     };
+  }
+
+  async drafts(): Promise<readonly DraftName[]> {
+    return [...this.#open].map(([id, name]) => ({ name, id: String(id) }));
+  }
+
+  async discard({ id }: DraftName): Promise<void> {
+    this.#open.delete(Number(id));
   }
 
   /** As a disk that lost a bit. */
@@ -63,6 +85,8 @@ export function mortalStore(store: BackupStore, survives: () => boolean): Backup
   return {
     manifest: (name) => store.manifest(name),
     read: (name, file) => store.read(name, file),
+    drafts: () => store.drafts(),
+    discard: (draft) => effect(() => store.discard(draft)),
     async draft(name) {
       const draft = await effect(() => store.draft(name));
       return {

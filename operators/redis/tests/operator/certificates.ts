@@ -36,6 +36,11 @@ export function plainCertificates(ids: { next(prefix: string): string }): Certif
       return pair({ from, until, names, by });
     },
     read,
+    isTrusted: (chain, authorities) => {
+      const by = saidBy(chain)?.by;
+      return authorities.split(END).some((one) => by !== undefined && saidBy(`${one}${END}`)?.id === by);
+    },
+    fits: (certificate, key) => key === `key of ${saidBy(certificate)?.id ?? ''}`,
     presentedAt: async (_endpoint, { cert }) => read(cert)?.fingerprint,
   };
 }

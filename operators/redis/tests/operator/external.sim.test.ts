@@ -194,6 +194,30 @@ test('what an operator ordered before it died is taken back by the next one, whi
   assert.deepEqual(world.orders, []);
 });
 
+test('what an operator ordered before it died is taken back while the cluster is paused, too: nothing of it is done any more', async (t) => {
+  const world = await created(t);
+  const { operator } = world;
+  await world.enroll('c', 'h-7');
+  await operator.pass(15_000);
+  world.killAgent('h-7');
+  await operator.task('in', { cluster: 'c', addNode: { member: 'h-7' } });
+  await operator.until('it has an order', () => world.ordersOf('h-7').length > 0, 25_000);
+  operator.diesAfter = 0;
+  await operator.until('the operator has died', () => operator.deaths === 1);
+  await operator.patch('c', { spec: { paused: true } });
+  await operator.until('it is taken back', () => world.ordersOf('h-7').every(({ cancel }) => cancel === true), 60_000);
+  const reasons = () => operator.status('c').waitingFor?.map(({ reason }) => reason) ?? [];
+  await operator.until('it is told', () => reasons().includes('OrdersOpen'), 60_000);
+  world.startAgent('h-7');
+  await operator.until('nothing is ordered', () => world.orders.length === 0, 60_000);
+  await operator.until('nothing is waited for', () => !reasons().includes('OrdersOpen'), 60_000);
+  await operator.pass(30_000);
+  assert.equal(operator.status('c').phase, 'Paused');
+  assert.equal(world.server('h-7').peers.size, 1, 'nobody took it in');
+  await operator.patch('c', { spec: { paused: false } });
+  await operator.until('it is in', () => operator.taskStatus('in')?.phase === 'Succeeded', 600_000);
+});
+
 test('deleting the resource leaves servers and members as they are; declared again, paused at first, the cluster is adopted', async (t) => {
   const world = await created(t);
   const { operator } = world;

@@ -67,7 +67,7 @@ test('a new leader whose cache lags does not begin again what its predecessor ha
 
 test('a password that is lost before anything was begun is made anew, and so are the pods that know the old one', async (t) => {
   const world = await OperatorWorld.start(t);
-  world.held.add('c-5');
+  world.kubelet.held.add('c-5');
   await world.create('c');
   await world.until('five servers are there', () => world.servers.length === 5);
   const old = world.secret('c-auth')?.password;
@@ -75,7 +75,7 @@ test('a password that is lost before anything was begun is made anew, and so are
   const before = world.servers;
   await world.deleteSecret('c-auth');
   await world.until('there is another password', () => (world.secret('c-auth')?.password ?? old) !== old);
-  world.held.delete('c-5');
+  world.kubelet.held.delete('c-5');
   await world.until('the cluster runs', isRunning(world));
   assert.ok(before.every((server) => !world.servers.includes(server)));
 });
@@ -97,14 +97,14 @@ test('a password that is lost while the cluster is created is not made anew: ser
 
 test('pods of an image that does not exist are made anew when another one is asked for', async (t) => {
   const world = await OperatorWorld.start(t);
-  for (let ordinal = 0; ordinal < 6; ordinal++) world.held.add(`c-${ordinal}`);
+  for (let ordinal = 0; ordinal < 6; ordinal++) world.kubelet.held.add(`c-${ordinal}`);
   await world.create('c', { image: 'no-such' });
   await world.until('the pods are there', () => (world.set('c')?.spec?.replicas ?? 0) === 6);
   await world.pass(5_000);
   const uids = world.podUids;
   await world.patch('c', { spec: { image: 'valkey' } });
   await world.until('all pods are new', () => world.podUids.every((uid) => !uids.includes(uid)));
-  world.held.clear();
+  world.kubelet.held.clear();
   await world.until('the cluster runs', isRunning(world));
 });
 

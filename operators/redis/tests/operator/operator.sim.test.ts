@@ -1,35 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slotOfKey } from '@reeve/simulation/redis';
 import { parseSlots, SLOT_COUNT, countSlots } from '../../src/api/slots.ts';
+import { assertHeld, write } from './keys.ts';
 import { OperatorWorld } from './world.ts';
 
 const isRunning =
   (world: OperatorWorld, name = 'c') =>
   () =>
     world.status(name).phase === 'Running' && world.status(name).currentOperation === undefined;
-
-/** Keys in many slots, and the time that replicas need to have them. */
-async function write(world: OperatorWorld, count: number): Promise<readonly string[]> {
-  const keys = Array.from({ length: count }, (_, index) => `key:${index}`);
-  for (const key of keys) {
-    const slot = slotOfKey(key);
-    const owner = world.servers.find((server) => server.isPrimary && server.ownerOf(slot) === server.self);
-    assert.ok(owner, `nobody owns slot ${slot}`);
-    world.model.execute(owner.endpoint, ['SET', key, key]);
-  }
-  await world.pass(3_000);
-  return keys;
-}
-
-function assertHeld(world: OperatorWorld, keys: readonly string[]): void {
-  for (const key of keys) {
-    const slot = slotOfKey(key);
-    const owners = world.servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
-    assert.equal(owners.length, 1, `slot ${slot} has ${owners.length} owners`);
-    assert.equal(world.model.execute(owners[0]?.endpoint ?? '', ['GET', key]), key);
-  }
-}
 
 test('a declared cluster is created: every slot served, shards over zones, passwords in its secret', async (t) => {
   const world = await OperatorWorld.start(t);
@@ -238,6 +216,28 @@ test('it comes down to primaries alone, wherever these are', async (t) => {
   await world.until('it is small', () => isRunning(world)() && world.set('c')?.spec?.replicas === 3, 900_000);
   assert.equal(world.status('c').primaries, 3);
   assertHeld(world, keys);
+});
+
+test('a failover that a task asked for is not undone by spreading, until members come or go', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const replica = world.status('c').members?.find(({ role }) => role === 'replica');
+  assert.ok(replica);
+  const { pod, id } = replica;
+  await world.task('over', { cluster: 'c', failover: { to: pod } });
+  await world.until('it is done', () => world.taskStatus('over')?.phase === 'Succeeded');
+  await world.until('it is remembered', () => world.status('c').chosenPrimaries?.includes(id) ?? false);
+  await world.pass(60_000);
+  await world.until('others make room for it', isRunning(world));
+  assert.ok(world.serverOf(pod).isPrimary);
+  await world.stopManager();
+  world.startManager();
+  await world.pass(60_000);
+  assert.ok(world.serverOf(pod).isPrimary, 'the next operator knows, too');
+  await world.patch('c', { spec: { replicasPerPrimary: 2 } });
+  await world.until('places are dealt anew', () => isRunning(world)() && world.status('c').replicas === 6, 900_000);
+  assert.equal(world.status('c').chosenPrimaries, undefined);
 });
 
 test('a password that is lost is not replaced by another: its servers know the old one only', async (t) => {

@@ -1,19 +1,16 @@
 /**
- * The operator in a world of memory: the embedded API server, modelled servers, a clock that moves when told, and as much of a
- * StatefulSet controller and a kubelet as it takes to give each pod a server. A pod that is deleted comes back at another address; with a
- * volume it is the same node again, without one a new one.
+ * The operator in a world of memory: the embedded API server, modelled servers, a clock that moves when told, and pods whose servers
+ * come and go (`kubelet.ts`).
  */
 import assert from 'node:assert/strict';
 import { type KubeObject, type Transport, resource } from '@reeve/kube';
-import { crdOf, digest, memberKind, ReeveError } from '@reeve/runtime';
+import { crdOf, memberKind, ReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type ModelServer, RedisClusterModel } from '@reeve/simulation/redis';
 import { type RedisCluster, redisClusterKind, type RedisClusterStatus } from '../../src/api/cluster.ts';
 import {
-  type MemberObject,
-  members,
   type Pod,
   pods,
   redisClusters,
@@ -21,22 +18,21 @@ import {
   secrets,
   type RedisTaskObject,
   type StatefulSet,
-  statefulSets,
   workerNodes,
 } from '../../src/api/kinds.ts';
 import { redisTaskKind } from '../../src/api/task.ts';
-import { type DryRun, planCluster } from '../../src/controllers/dry-run.ts';
+import { type DryRun, type DryRunPorts, planCluster, planTask } from '../../src/controllers/dry-run/dry-run.ts';
 import { redisOperator } from '../../src/controllers/operator.ts';
-import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { modelPort, type ScheduledCall } from '../model-port.ts';
 import { MemoryBackups, modelSnapshots, mortalStore } from './backups.ts';
 import { plainCertificates } from './certificates.ts';
 import { edited } from './edited-body.ts';
 import { LOOKS } from './looks.ts';
 import { closable } from './closable.ts';
+import { Kubelet, NAMESPACE } from './kubelet.ts';
 
-export const NAMESPACE = 'ns';
-const ZONES = ['a', 'b', 'c'];
+export { NAMESPACE } from './kubelet.ts';
+
 const events = resource<KubeObject>({
   group: 'events.k8s.io',
   version: 'v1',
@@ -67,20 +63,13 @@ export class OperatorWorld {
   readonly asked = new Set<string>();
   /** As Prometheus reads them. */
   metrics: () => string = () => '';
-  /** Told of each server that is started in a pod. */
-  started: (pod: Pod, server: ModelServer) => void = () => undefined;
-  /** Pods that the kubelet does not start, by name. */
-  readonly held = new Set<string>();
+  readonly kubelet: Kubelet;
+  /** Addresses that operators do not reach, whoever else does. */
+  readonly hidden = new Set<string>();
   /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
   stale: RedisCluster | undefined;
   readonly backups = new MemoryBackups();
   readonly #api: ApiWorld;
-  /** By pod name: what its volume holds. */
-  readonly #volumes = new Map<string, ModelServer>();
-  readonly #running = new Map<string, { readonly uid: string; readonly server: ModelServer }>();
-  /** By address: the password with which its server was started. Servers that nobody gave one let everybody in. */
-  readonly #passwords = new Map<string, string>();
-  #addresses = 0;
   #replaced = 0;
   #ids = 0;
   #stop: AbortController | undefined;
@@ -97,6 +86,7 @@ export class OperatorWorld {
       allowReplicaMigration: false,
       nodeTimeoutMs: 2_000,
     });
+    this.kubelet = new Kubelet(api, this.model, clock);
   }
 
   /** @param t tells when it is to end: a test, or whoever plays one life after the other. */
@@ -110,7 +100,7 @@ export class OperatorWorld {
       onError: (error) => void errors.push(error),
     });
     const world = new OperatorWorld(api, clock);
-    for (const zone of ZONES) {
+    for (const zone of Kubelet.zones) {
       const labels = { 'kubernetes.io/hostname': `node-${zone}`, 'topology.kubernetes.io/zone': zone };
       await api.client.resource(workerNodes).create({ metadata: { name: `node-${zone}`, labels } });
     }
@@ -174,7 +164,10 @@ export class OperatorWorld {
   }
 
   #letIn(address: string, password: string): void {
-    const expected = this.#passwords.get(address);
+    if (this.hidden.has(address)) {
+      throw new ReeveError('REDIS_UNREACHABLE', `there is no way to ${address}`, { subjects: [address] });
+    }
+    const expected = this.kubelet.passwordAt(address);
     if (expected === undefined || expected === password) return;
     throw new ReeveError('REDIS_AUTH', `${address} did not let us in`, { subjects: [address] });
   }
@@ -295,18 +288,27 @@ export class OperatorWorld {
 
   /** What would be done next, by somebody who only looks; nothing that he sends to a server or to the API may change anything. */
   async plan(name: string): Promise<DryRun> {
+    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(name);
+    return planCluster(this.#onlooker(), cluster as never);
+  }
+
+  /** Of a task that is there, or would be. */
+  async planTask(name: string, spec: RedisTaskObject['spec']): Promise<DryRun> {
+    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(spec.cluster);
+    const task = await this.#api.client.resource(redisTasks, NAMESPACE).find(name);
+    const wanted = task ?? { metadata: { name, namespace: NAMESPACE }, spec };
+    return planTask(this.#onlooker(), cluster as never, wanted as never);
+  }
+
+  #onlooker(): DryRunPorts {
     const ids = { next: () => assert.fail('nothing is begun') };
     const files = { read: refused, write: refused, append: refused, remove: refused };
-    const cluster = await this.#api.client.resource(redisClusters, NAMESPACE).get(name);
-    return planCluster(
-      {
-        client: this.#api.client,
-        ports: { clock: this.clock, random: seededRandom(4), ids, files },
-        connect: () => modelPort(this.model),
-        signal: new AbortController().signal,
-      },
-      cluster as never,
-    );
+    return {
+      client: this.#api.client,
+      ports: { clock: this.clock, random: seededRandom(4), ids, files },
+      connect: () => modelPort(this.model),
+      signal: new AbortController().signal,
+    };
   }
 
   async reasons(): Promise<readonly string[]> {
@@ -315,18 +317,20 @@ export class OperatorWorld {
   }
 
   serverOf(pod: string): ModelServer {
-    const running = this.#running.get(pod);
-    assert.ok(running, `no server runs in ${pod}`);
-    return running.server;
+    return this.kubelet.serverOf(pod);
+  }
+
+  get pods(): readonly Pod[] {
+    return this.#api.list<Pod>('pods');
   }
 
   get podUids(): readonly string[] {
-    return this.#api.list<Pod>('pods').map(({ metadata }) => metadata?.uid ?? '');
+    return this.pods.map(({ metadata }) => metadata?.uid ?? '');
   }
 
   /** All servers that run in pods. */
   get servers(): readonly ModelServer[] {
-    return [...this.#running.values()].map(({ server }) => server);
+    return this.kubelet.servers;
   }
 
   async delete(name: string): Promise<void> {
@@ -344,7 +348,7 @@ export class OperatorWorld {
       await settled();
       if (holds()) return;
       this.#replaceDead();
-      await this.#kubelet();
+      await this.kubelet.round();
       await this.clock.advance(250);
       this.model.sync();
     }
@@ -359,83 +363,6 @@ export class OperatorWorld {
     const end = this.clock.now() + ms;
     await this.until(`${ms} ms pass`, () => this.clock.now() >= end);
   }
-
-  /** StatefulSet controller, scheduler, kubelet and garbage collector in one: pods of every set, by their number. */
-  async #kubelet(): Promise<void> {
-    for (const set of this.#api.list<StatefulSet>('statefulsets.apps')) await this.#reconcile(set);
-    for (const { metadata } of this.#api.list<Pod>('pods')) {
-      if (metadata?.deletionTimestamp) await this.deletePod(metadata.name ?? '');
-    }
-    const living = new Set(this.#api.list<Pod>('pods').map(({ metadata }) => metadata?.uid));
-    for (const [name, { uid, server }] of [...this.#running]) {
-      if (living.has(uid)) continue;
-      this.model.kill(server);
-      this.#running.delete(name);
-    }
-    for (const { metadata } of this.#api.list<MemberObject>('members.agents.reeve.dev')) {
-      const isGarbage = metadata.ownerReferences?.some(({ uid }) => !living.has(uid));
-      if (isGarbage) await this.#api.client.resource(members, NAMESPACE).delete(metadata.name);
-    }
-    for (const pod of this.#api.list<Pod>('pods')) await this.#start(pod);
-  }
-
-  async #reconcile(set: StatefulSet): Promise<void> {
-    const { name = '', uid = '', generation = 0 } = set.metadata ?? {};
-    const api = this.#api.client.resource(pods, NAMESPACE);
-    const revision = `${name}-${digest(set.spec?.template).slice(3)}`;
-    const own = this.#api
-      .list<Pod>('pods')
-      .filter(({ metadata }) => metadata?.ownerReferences?.some((owner) => owner.uid === uid));
-    const wanted = set.spec?.replicas ?? 1;
-    for (let ordinal = 0; ordinal < wanted; ordinal++) {
-      if (own.some(({ metadata }) => metadata?.name === `${name}-${ordinal}`)) continue;
-      const labels = { ...set.spec?.selector.matchLabels, 'controller-revision-hash': revision };
-      const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name, uid, controller: true };
-      const spec = {
-        containers: [{ name: 'server', image: imageOf(set) }],
-        nodeName: `node-${ZONES[ordinal % ZONES.length]}`,
-      };
-      await api.create({ metadata: { name: `${name}-${ordinal}`, labels, ownerReferences: [owner] }, spec } as never);
-    }
-    for (const { metadata } of own) {
-      const ordinal = Number(metadata?.name?.slice(name.length + 1));
-      if (ordinal >= wanted) await api.delete(metadata?.name ?? '', { gracePeriodSeconds: 0 });
-    }
-    if (set.status?.updateRevision !== revision || set.status.observedGeneration !== generation) {
-      const status = { replicas: wanted, updateRevision: revision, observedGeneration: generation };
-      await this.#api.client
-        .resource(statefulSets, NAMESPACE)
-        .patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
-    }
-  }
-
-  async #start(pod: Pod): Promise<void> {
-    const { name = '', uid = '' } = pod.metadata ?? {};
-    if (this.#running.has(name) || this.held.has(name)) return;
-    const host = `10.0.0.${++this.#addresses}`;
-    const hasVolume = this.set(name.slice(0, name.lastIndexOf('-')))?.spec?.volumeClaimTemplates !== undefined;
-    const before = hasVolume ? this.#volumes.get(name) : undefined;
-    let server: ModelServer;
-    if (before) {
-      this.model.network.move(before, host, CLIENT_PORT);
-      before.restart(this.clock.now());
-      server = before;
-    } else server = this.model.addServer({ host, port: CLIENT_PORT });
-    this.#volumes.set(name, server);
-    this.#running.set(name, { uid, server });
-    const secret = this.secret(`${name.slice(0, name.lastIndexOf('-'))}-auth`)?.['admin-password'];
-    if (secret !== undefined) this.#passwords.set(`${host}:${CLIENT_PORT}`, Buffer.from(secret, 'base64').toString());
-    this.started(pod, server);
-    const status = { phase: 'Running', podIP: host, conditions: [{ type: 'Ready', status: 'True' }] };
-    await this.#api.client
-      .resource(pods, NAMESPACE)
-      .patch(name, { type: 'merge', value: { status } }, { subresource: 'status' });
-  }
-}
-
-function imageOf({ spec }: StatefulSet): string {
-  const { spec: pod } = (spec?.template ?? {}) as { spec?: { containers?: readonly { image?: string }[] } };
-  return pod?.containers?.[0]?.image ?? 'valkey';
 }
 
 function refused(): never {

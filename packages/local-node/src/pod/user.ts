@@ -3,9 +3,19 @@ import type { Owner } from '../host/host.ts';
 import type { PodContainer } from './progress.ts';
 import type { StoredPod } from './view.ts';
 
+/**
+ * With the value `node`: `runAsUser` is a user of the pod's image. There are no images here, and on this machine that number is nobody, or
+ * somebody else, who may not even reach the program.
+ */
+const RUN_AS = 'reeve.dev/run-as';
+
 /** Undefined: as the node itself. */
-export function userOf({ spec }: StoredPod, container: PodContainer | undefined, node: Owner): Owner | undefined {
-  if (node.uid !== 0) return undefined;
+export function userOf(
+  { metadata, spec }: StoredPod,
+  container: PodContainer | undefined,
+  node: Owner,
+): Owner | undefined {
+  if (node.uid !== 0 || metadata.annotations?.[RUN_AS] === 'node') return undefined;
   const uid = container?.securityContext?.runAsUser ?? spec?.securityContext?.runAsUser;
   if (uid === undefined || uid === 0) return undefined;
   const gid = container?.securityContext?.runAsGroup ?? spec?.securityContext?.runAsGroup ?? uid;

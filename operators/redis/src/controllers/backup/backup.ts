@@ -12,6 +12,7 @@ import { observeCluster } from '../../observe/observe.ts';
 import { numberOf, parseInfo } from '../../observe/parse.ts';
 import {
   type BackupRequest,
+  backupSteps,
   decideBackup,
   type ShardSources,
   shardSources,
@@ -28,10 +29,13 @@ const AT_ONCE = 4;
 const CATCH_UP_MS = 15_000;
 const LOOK_AGAIN_MS = 50;
 
+export const BACKUP = 'backup';
+
 export const backupProcedure: Procedure<BackupRequest, BackupRequest> = {
-  kind: 'backup',
+  kind: BACKUP,
   needs: () => ({}),
   decide: decideBackup,
+  steps: backupSteps,
   run: runBackup,
 };
 

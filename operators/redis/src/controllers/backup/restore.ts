@@ -9,7 +9,14 @@ import { slotOfKey } from '../../api/crc16.ts';
 import { hasSlot, parseSlots } from '../../api/slots.ts';
 import { walkSnapshot } from '../../client/rdb/walk.ts';
 import { observeCluster } from '../../observe/observe.ts';
-import { decideRestore, manifestProblem, type RestoreRequest, shardSources, slotAddresses } from '../../plan/backup.ts';
+import {
+  decideRestore,
+  manifestProblem,
+  type RestoreRequest,
+  restoreSteps,
+  shardSources,
+  slotAddresses,
+} from '../../plan/backup.ts';
 import type { Environment } from '../environment.ts';
 import { type Procedure, refusedEnd, type RunEnd } from '../procedure.ts';
 import { report } from './backup.ts';
@@ -24,6 +31,7 @@ export const restoreProcedure: Procedure<RestoreRequest, RestoreRequest> = {
   kind: 'restore',
   needs: () => ({}),
   decide: decideRestore,
+  steps: restoreSteps,
   run: runRestore,
 };
 

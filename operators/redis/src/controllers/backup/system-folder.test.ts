@@ -62,6 +62,28 @@ test('a draft that was never sealed leaves nothing behind', async (t) => {
   assert.deepEqual(await readdir(join(root, 'ns/c/.drafts')), []);
 });
 
+test('drafts that somebody left are told, and thrown away one by one', async (t) => {
+  const { root, store } = await folderFor(t);
+  assert.deepEqual(await store.drafts(), []);
+  const sealed = await store.draft('ns/c/sealed');
+  await sealed.seal({ ...manifest, name: 'ns/c/sealed' });
+  await (await store.draft(NAME)).write('shard-0.rdb', bytesOf('first'));
+  await store.draft('other/d/two');
+  const all = await store.drafts();
+  assert.deepEqual(all.map(({ name }) => name).sort(), [NAME, 'other/d/two']);
+  const [left] = all.filter(({ name }) => name === NAME);
+  assert.ok(left);
+  const newer = await store.draft(NAME);
+  await newer.write('shard-0.rdb', bytesOf('second'));
+  await store.discard(left);
+  assert.equal(await textOf(newer.read('shard-0.rdb')), 'second', 'another one of the same backup stays');
+  for (const draft of await store.drafts()) await store.discard(draft);
+  assert.deepEqual(await store.drafts(), []);
+  assert.deepEqual(await readdir(join(root, 'ns/c/.drafts')), []);
+  await assert.rejects(() => store.discard({ name: NAME, id: '../sealed' }), { code: 'BACKUP_NAME' });
+  assert.ok(await store.manifest('ns/c/sealed'));
+});
+
 test('no name leads out of the folder', async (t) => {
   const { store } = await folderFor(t);
   for (const name of ['../c/one', 'ns/../one', 'ns/c/..', 'ns/c', 'ns/c/one/more', 'ns/c/.drafts', 'ns/c/']) {

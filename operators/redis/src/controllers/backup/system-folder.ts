@@ -3,10 +3,10 @@
  * backup by one rename.
  */
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Ids, ReeveError } from '@reeve/runtime';
-import type { BackupDraft, BackupManifest, BackupName, BackupStore } from '../../api/backup.ts';
+import type { BackupDraft, BackupManifest, BackupName, BackupStore, DraftName } from '../../api/backup.ts';
 
 const MANIFEST = 'manifest.json';
 /** No backup is called so: names begin with a letter or a digit. */
@@ -40,15 +40,46 @@ export function folderBackups(root: string, ids: Ids): BackupStore {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       return draftIn(folder, pathOf(name));
     },
+    async drafts() {
+      const found: DraftName[] = [];
+      for (const namespace of await foldersIn(root)) {
+        for (const cluster of await foldersIn(join(root, namespace))) {
+          const all = join(root, namespace, cluster, DRAFTS);
+          for (const own of await foldersIn(all)) {
+            for (const id of await foldersIn(join(all, own)))
+              found.push({ name: `${namespace}/${cluster}/${own}`, id });
+          }
+        }
+      }
+      return found;
+    },
+    async discard({ name, id }) {
+      const { cluster, own } = placeOf(name);
+      if (!SEGMENT.test(id)) throw new ReeveError('BACKUP_NAME', `${JSON.stringify(id)} is no name of a draft`);
+      await discardFolder(join(cluster, DRAFTS, own, id));
+    },
   };
+}
+
+/** Whatever else lies there is none of ours. */
+async function foldersIn(path: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory() && SEGMENT.test(entry.name)).map(({ name }) => name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function discardFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await rmdir(dirname(folder)).catch(() => undefined); // another draft of the same backup lies there
 }
 
 function draftIn(folder: string, target: string): BackupDraft {
   // Nobody else's: another one may be at the same backup by now.
-  const discard = async () => {
-    await rm(folder, { recursive: true, force: true });
-    await rmdir(dirname(folder)).catch(() => undefined);
-  };
+  const discard = () => discardFolder(folder);
   return {
     write: (file, bytes) => writeDurably(join(folder, file), bytes),
     read: (file) => bytesOf(join(folder, file)),

@@ -1,0 +1,21 @@
+/** A task that asks for a check: one look of its own, and what it found. */
+import type { DeepReadonly } from '@reeve/runtime';
+import type { RedisTaskObject } from '../api/kinds.ts';
+import type { RedisTaskStatus } from '../api/task.ts';
+import { observeCluster } from '../observe/observe.ts';
+import { checkCluster, isClean } from '../plan/check.ts';
+import type { Desired } from '../plan/desired.ts';
+import type { Environment } from './environment.ts';
+import { checkedStatus } from './tasks.ts';
+
+export async function checkTask(
+  { spec }: DeepReadonly<RedisTaskObject>,
+  { replicasPerPrimary, spreadBy }: Pick<Desired, 'replicasPerPrimary' | 'spreadBy'>,
+  { redis, ports, seeds, annotations }: Environment,
+  now: number,
+): Promise<RedisTaskStatus> {
+  const strayKeys = spec.check?.strayKeys ?? false;
+  const view = await observeCluster(redis, ports, seeds, { strayKeys, ...(annotations && { annotations }) });
+  const findings = checkCluster(view, { replicasPerPrimary, spreadBy });
+  return checkedStatus(findings, isClean(findings), now);
+}
