@@ -3,9 +3,10 @@
  * traffic; and in simulation the death of the operator at its every effect. It converges, nothing is lost, no slot is left open, no
  * process is there twice, none is orphaned, and exit codes of the meantime are known.
  *
- *     npm run proof -- redis-operator-kill [--rounds 100] [--seed 1] [--every 1] [--only real|simulated]
- *         [--operation NAME] [--victim NAME] [--stage NAME]
+ *     npm run proof -- redis-operator-kill [--rounds 100] [--agent-rounds 30] [--seed 1] [--every 1]
+ *         [--only real|simulated] [--operation NAME] [--victim NAME] [--stage NAME]
  *
+ * `--agent-rounds`: of a cluster with an agent in each pod, on a control plane of its own; agents are among what is killed there.
  * `--every` 10: a tenth of the simulated deaths, for trying out.
  */
 import { parseArgs } from 'node:util';
@@ -16,6 +17,8 @@ import { type Simulated, simulateDeaths } from './operator-kill/simulated.ts';
 import { writeResult } from './result.ts';
 
 const LEAST_ROUNDS = 100;
+/** Every operation meets every victim. */
+const LEAST_AGENT_ROUNDS = 30;
 /** When nothing is being done there is nothing to be measured. */
 const IDLE_MS = 3_000;
 
@@ -24,11 +27,19 @@ interface Real {
   readonly results: readonly RoundResult[];
 }
 
+interface Asked {
+  readonly rounds: number;
+  readonly seed: number;
+  readonly hasAgents: boolean;
+  isWanted(plan: RoundPlan): boolean;
+}
+
 export default async function redisOperatorKill(args: readonly string[]): Promise<boolean> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       rounds: { type: 'string', default: String(LEAST_ROUNDS) },
+      'agent-rounds': { type: 'string', default: String(LEAST_AGENT_ROUNDS) },
       seed: { type: 'string', default: '1' },
       every: { type: 'string', default: '1' },
       stage: { type: 'string' },
@@ -41,22 +52,30 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
     (values.operation ?? operation) === operation && (values.victim ?? victim) === victim;
   const { every, stage = '' } = values;
   const simulated = values.only === 'real' ? undefined : await simulateDeaths({ every: Number(every), stage });
-  const real =
-    values.only === 'simulated' ? undefined : await killRounds(Number(values.rounds), Number(values.seed), isWanted);
-  const bad = real?.results.filter(({ problems }) => problems.length > 0) ?? [];
-  const ok = (simulated?.problems.length ?? 0) === 0 && bad.length === 0 && real?.results.length === real?.plans.length;
+  const asked = { seed: Number(values.seed), isWanted };
+  const isReal = values.only !== 'simulated';
+  const real = isReal ? await killRounds({ ...asked, rounds: Number(values.rounds), hasAgents: false }) : NONE;
+  const agentRounds = Number(values['agent-rounds']);
+  const agents = isReal ? await killRounds({ ...asked, rounds: agentRounds, hasAgents: true }) : NONE;
+  const ok = (simulated?.problems.length ?? 0) === 0 && isGood(real) && isGood(agents);
   // A part is for trying out; only the whole is a result.
-  if (!simulated || !real || every !== '1' || stage !== '' || real.results.length < LEAST_ROUNDS) return ok;
-  writeResult('redis-operator-kill', ok, paragraphs(simulated, real, values.seed));
+  const isWhole = real.results.length >= LEAST_ROUNDS && agents.results.length >= LEAST_AGENT_ROUNDS;
+  if (!simulated || every !== '1' || stage !== '' || !isWhole) return ok;
+  writeResult('redis-operator-kill', ok, paragraphs(simulated, { real, agents }, values.seed));
   return ok;
 }
 
-async function killRounds(rounds: number, seed: number, isWanted: (plan: RoundPlan) => boolean): Promise<Real> {
-  const world = await KillWorld.open();
+const NONE: Real = { plans: [], results: [] };
+
+const badOf = ({ results }: Real) => results.filter(({ problems }) => problems.length > 0);
+const isGood = (real: Real) => badOf(real).length === 0 && real.results.length === real.plans.length;
+
+async function killRounds({ rounds, seed, hasAgents, isWanted }: Asked): Promise<Real> {
+  const plans = planRounds(rounds, generator(seed), hasAgents).filter(isWanted);
+  if (plans.length === 0) return NONE;
+  const world = await KillWorld.open(hasAgents);
   const results: RoundResult[] = [];
-  let plans: readonly RoundPlan[] = [];
   try {
-    plans = planRounds(rounds, generator(seed), world.hasAgents).filter(isWanted);
     const windows = new Map<OperationName, number>([['idle', IDLE_MS]]);
     for (const { operation } of plans) {
       if (windows.has(operation)) continue;
@@ -75,21 +94,30 @@ async function killRounds(rounds: number, seed: number, isWanted: (plan: RoundPl
   return { plans, results };
 }
 
-function line({ plan, killedAfterMs, hit, writes, losses, task, seconds, problems }: RoundResult): string {
+function line({ plan, killedAfterMs, hit, agentsHit, writes, losses, task, seconds, problems }: RoundResult): string {
   const { number, seed, operation, victim, manner, downMs } = plan;
   const how = victim === 'everything' ? 'whole pod' : manner;
-  const what = hit > 0 ? `${victim} (${hit}, ${how})` : victim;
+  const agents = agentsHit > 0 ? `${agentsHit} agents, ` : '';
+  const what = hit + agentsHit > 0 ? `${victim} (${hit} servers, ${agents}${how})` : victim;
   const outcome = problems.length === 0 ? 'ok' : `FAILED ${problems.join('; ')}`;
   const told = task === '' ? '' : `, task ${task}`;
   return `${number} seed ${seed}: ${operation}, ${what} killed after ${killedAfterMs.toFixed(0)} ms, down ${downMs} ms${told}, ${writes} writes, ${losses} lost unreplicated: ${outcome} (${seconds.toFixed(0)} s)`;
 }
 
-function paragraphs(simulated: Simulated, { plans, results }: Real, seed: string): readonly string[] {
+function paragraphs(
+  simulated: Simulated,
+  { real, agents }: { readonly real: Real; readonly agents: Real },
+  seed: string,
+): readonly string[] {
+  const results = [...real.results, ...agents.results];
   const sum = (of: (result: RoundResult) => number) => results.reduce((total, result) => total + of(result), 0);
-  const bad = results.filter(({ problems }) => problems.length > 0);
+  const bad = [...badOf(real), ...badOf(agents)];
+  const diedAlone = sum(({ plan, hit }) =>
+    plan.victim === 'plane and pods' || plan.victim === 'everything' ? hit : 0,
+  );
   return [
-    `Real: ${results.length} of ${plans.length} rounds run on a 3+3 Valkey cluster on \`reeve up\`, ${bad.length} failed; seed ${seed}. ${sum(({ writes }) => writes)} acknowledged writes; lost: 0, but for ${sum(({ losses }) => losses)} that a primary had acknowledged and no replica confirmed (\`WAIT 1\`) before that primary was killed.`,
-    `After each round: the cluster is as declared and Running; every acknowledged write of all rounds is there; our invariants and the server's own \`--cluster check\` find nothing, no open slot among it; each pod has one server, and no process belongs to no pod; pods that nobody killed have the processes that they had, also when the control plane came back. Of ${sum(({ plan, hit }) => (plan.victim === 'plane and pods' || plan.victim === 'everything' ? hit : 0))} pods that died while the control plane was away, ${sum(({ exitsKnown }) => exitsKnown)} were there still, and it knew their exit code, 137; the others had been replaced by what the operator was at.`,
+    `Real: ${real.results.length} of ${real.plans.length} rounds run on a 3+3 Valkey cluster on \`reeve up\`, and ${agents.results.length} of ${agents.plans.length} on one with an agent in each pod; ${bad.length} failed; seed ${seed}. ${sum(({ writes }) => writes)} acknowledged writes; lost: 0, but for ${sum(({ losses }) => losses)} that a primary had acknowledged and no replica confirmed (\`WAIT 1\`) before that primary was killed.`,
+    `After each round: the cluster is as declared and Running; every acknowledged write of all rounds is there; our invariants and the server's own \`--cluster check\` find nothing, no open slot among it; each pod has one server and, where it should, one agent that is heard of; no process belongs to no pod; containers that nobody killed have the processes that they had, also when the control plane came back. Of ${diedAlone} servers that died while the control plane was away, the pods of ${sum(({ exitsKnown }) => exitsKnown)} were there still, and it knew their exit code, 137; the others had been replaced by what the operator was at. ${sum(({ agentsHit }) => agentsHit)} agents were killed.`,
     `Simulated: ${simulated.stages.reduce((total, { deaths }) => total + deaths, 0)} deaths of the operator, one a life: before and after each single write to the API and each command that changes a server (where slots move one by one, at 300 of these, evenly spread), and at some of all looks. ${simulated.problems.length} failed, ${simulated.seconds.toFixed(0)} s.`,
     [
       '| simulated stage | effects | with looks | deaths |',
@@ -98,25 +126,32 @@ function paragraphs(simulated: Simulated, { plans, results }: Real, seed: string
         ({ stage, effects, withLooks, deaths }) => `| ${stage} | ${effects} | ${withLooks} | ${deaths} |`,
       ),
     ].join('\n'),
-    [
-      '| round | operation | killed | pods hit | manner | after ms | down ms | exit codes known | task | writes | lost unreplicated | s | |',
-      '|---|---|---|---|---|---|---|---|---|---|---|---|---|',
-      ...results.map(row),
-    ].join('\n'),
+    tableOf(real),
+    'With an agent in each pod:',
+    tableOf(agents),
     ...simulated.problems.map((problem) => `Simulated: ${problem}`),
     ...bad.map(({ plan, problems }) => `Round ${plan.number}: ${problems.join('\n')}`),
   ];
 }
 
+function tableOf({ results }: Real): string {
+  return [
+    '| round | operation | killed | servers hit | agents hit | manner | after ms | down ms | exit codes known | task | writes | lost unreplicated | s | |',
+    '|---|---|---|---|---|---|---|---|---|---|---|---|---|---|',
+    ...results.map(row),
+  ].join('\n');
+}
+
 function row(result: RoundResult): string {
   const { plan, problems } = result;
-  const isDown = plan.victim !== 'pods' && plan.victim !== 'agent';
+  const isDown = plan.victim !== 'pods' && plan.victim !== 'agents';
   const cells = [
     plan.number,
     plan.operation,
     plan.victim,
     result.hit || '',
-    result.hit > 0 && plan.victim !== 'everything' ? plan.manner : '',
+    result.agentsHit || '',
+    result.hit + result.agentsHit > 0 && plan.victim !== 'everything' ? plan.manner : '',
     result.killedAfterMs.toFixed(0),
     isDown ? plan.downMs : '',
     result.exitsKnown || '',

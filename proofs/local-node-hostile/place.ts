@@ -1,48 +1,10 @@
 /** A control plane with a healthy pod on it, which is looked at all the time while others misbehave. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Machine } from '@reeve/cli/plane-testing';
-import { type KubeClient, type KubeObject, resource, type Stored } from '@reeve/kube';
+import type { Machine } from '@reeve/cli/plane-testing';
+import type { KubeClient } from '@reeve/kube';
 import { until } from '@reeve/rig';
+import { configMaps, NAMESPACE, type PodOnSite, pods, toldOf } from '../site/kinds.ts';
 
-interface ContainerState {
-  readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly terminated?: { readonly exitCode: number; readonly reason?: string };
-}
-
-interface AnyPod extends KubeObject {
-  readonly spec?: { readonly nodeName?: string; readonly [field: string]: unknown };
-  readonly status?: {
-    readonly phase?: string;
-    readonly podIP?: string;
-    readonly containerStatuses?: readonly {
-      readonly restartCount: number;
-      readonly containerID?: string;
-      readonly state?: ContainerState;
-      readonly lastState?: ContainerState;
-    }[];
-  };
-}
-
-export type Pod = Stored<AnyPod>;
-
-interface Event extends KubeObject {
-  readonly regarding?: { readonly name?: string };
-  readonly reason?: string;
-  readonly note?: string;
-}
-
-const core = { group: '', version: 'v1', namespaced: true } as const;
-const pods = resource<AnyPod>({ ...core, plural: 'pods', kind: 'Pod' });
-const configMaps = resource<KubeObject>({ ...core, plural: 'configmaps', kind: 'ConfigMap' });
-const events = resource<Event>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
-
-export const NAMESPACE = 'default';
 export const PATIENCE = { timeoutMs: 60_000 };
 const HEALTHY = 'healthy';
 const LOOK_EVERY_MS = 250;
@@ -76,11 +38,11 @@ export class Place {
     await api.create({ metadata: { name }, spec: { terminationGracePeriodSeconds: 2, containers, ...more } });
   }
 
-  async pod(name: string): Promise<Pod> {
+  async pod(name: string): Promise<PodOnSite> {
     return (await this.client()).resource(pods, NAMESPACE).get(name);
   }
 
-  async running(name: string): Promise<Pod> {
+  async running(name: string): Promise<PodOnSite> {
     return until(
       `${name} runs`,
       async () => {
@@ -102,15 +64,7 @@ export class Place {
 
   /** The event of this reason about the pod, as people read it. */
   async event(name: string, reason: string): Promise<string> {
-    return until(
-      `${reason} is told of ${name}`,
-      async () => {
-        const { items } = await (await this.client()).resource(events, NAMESPACE).list();
-        const found = items.find((event) => event.regarding?.name === name && event.reason === reason);
-        return found && `${reason}: ${found.note ?? ''}`;
-      },
-      PATIENCE,
-    );
+    return toldOf(await this.client(), name, reason, PATIENCE.timeoutMs);
   }
 
   /** A write, and whether it is there. */
@@ -166,7 +120,7 @@ export class Place {
   }
 }
 
-function runOf({ metadata, status }: Pod): string {
+function runOf({ metadata, status }: PodOnSite): string {
   const [container] = status?.containerStatuses ?? [];
   return `${metadata.uid} ${container?.containerID ?? ''} ${container?.restartCount ?? ''}`;
 }

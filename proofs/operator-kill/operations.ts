@@ -13,12 +13,14 @@ const UNEVEN = 0.06;
 /** How the cluster is declared at present. */
 export class Declared {
   readonly #site: Site;
+  readonly #spec: object;
   #primaries = SMALL;
   #slowlog = 100;
   #count = 0;
 
-  constructor(site: Site) {
+  constructor(site: Site, hasAgents: boolean) {
     this.#site = site;
+    this.#spec = { ...smallSpec, ...(hasAgents && { agents: 'sidecar' }) };
   }
 
   get primaries(): number {
@@ -28,7 +30,7 @@ export class Declared {
   /** Volumes: a killed server comes back with its data. */
   declare(): Promise<void> {
     return this.#site.declare(MAIN, {
-      ...smallSpec,
+      ...this.#spec,
       primaries: this.#primaries,
       config: { ...smallSpec.config, 'slowlog-max-len': String(this.#slowlog) },
     });
@@ -43,7 +45,7 @@ export class Declared {
         return { reached: () => this.isWhole() };
       case 'create': {
         const name = `new-${number}`;
-        await site.declare(name, { ...smallSpec, primaries: SMALL, deletionPolicy: 'Delete' });
+        await site.declare(name, { ...this.#spec, primaries: SMALL, deletionPolicy: 'Delete' });
         return { other: name, reached: () => this.isWhole() };
       }
       case 'scale':

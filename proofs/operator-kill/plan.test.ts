@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generator } from '../lib/random.ts';
-import { OPERATIONS, planRounds } from './plan.ts';
+import { OPERATIONS, planRounds, VICTIMS } from './plan.ts';
 
 test('every operation meets every victim, and the same seed gives the same rounds', () => {
   const rounds = planRounds(100, generator(1), false);
@@ -11,5 +11,9 @@ test('every operation meets every victim, and the same seed gives the same round
   }
   assert.deepEqual(planRounds(100, generator(1), false), rounds);
   assert.notDeepEqual(planRounds(100, generator(2), false), rounds);
-  assert.ok(planRounds(40, generator(1), true).some(({ victim }) => victim === 'agent'));
+});
+
+test('with agents, five turns bring every operation together with every victim, them among it', () => {
+  const pairs = new Set(planRounds(30, generator(1), true).map(({ operation, victim }) => `${operation}, ${victim}`));
+  assert.equal(pairs.size, OPERATIONS.length * VICTIMS.length);
 });

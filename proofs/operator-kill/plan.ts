@@ -2,7 +2,7 @@
 export const OPERATIONS = ['create', 'scale', 'rolling', 'rebalance', 'failover', 'idle'] as const;
 export type OperationName = (typeof OPERATIONS)[number];
 
-export const VICTIMS = ['pods', 'plane', 'plane and pods', 'everything', 'agent'] as const;
+export const VICTIMS = ['pods', 'plane', 'plane and pods', 'everything', 'agents'] as const;
 export type VictimName = (typeof VICTIMS)[number];
 
 export interface RoundPlan {
@@ -11,9 +11,9 @@ export interface RoundPlan {
   readonly victim: VictimName;
   /** Of the time that the operation takes when nobody disturbs it. */
   readonly moment: number;
-  /** How many pods, of those that there are. */
+  /** How many pods or agents, of those that there are. */
   readonly pods: number;
-  /** The program alone, or everything of the pod. */
+  /** The program alone, or everything of the pod; of an agent, everything of its container. */
   readonly manner: 'program' | 'whole pod';
   /** How long the control plane stays away. */
   readonly downMs: number;
@@ -28,7 +28,7 @@ const LATEST_MOMENT = 1.05;
 
 /** Every operation meets every victim before any pair comes again. */
 export function planRounds(rounds: number, random: () => number, hasAgents: boolean): readonly RoundPlan[] {
-  const victims = VICTIMS.filter((victim) => hasAgents || victim !== 'agent');
+  const victims = VICTIMS.filter((victim) => hasAgents || victim !== 'agents');
   return Array.from({ length: rounds }, (_, number) => {
     const operation = OPERATIONS[number % OPERATIONS.length] as OperationName;
     const turn = Math.floor(number / OPERATIONS.length);

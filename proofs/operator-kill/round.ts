@@ -3,16 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startTraffic, type Traffic, until } from '@reeve/rig';
 import { generator } from '../lib/random.ts';
 import { Journal } from '../site/journal.ts';
-import { processProblems, type PodTree, treesOf } from '../site/processes.ts';
+import {
+  type ContainerTree,
+  isAgentTree,
+  isSameContainer,
+  isServerTree,
+  processProblems,
+  treesOf,
+} from '../site/processes.ts';
 import { PATIENCE_MS, Site } from '../site/site.ts';
 import { type Begun, Declared, MAIN } from './operations.ts';
 import { type OperationName, type RoundPlan } from './plan.ts';
-import { agentsOf, exitProblems, type Hit, strike } from './victims.ts';
+import { exitProblems, type Hit, strike } from './victims.ts';
 
 export interface RoundResult {
   readonly plan: RoundPlan;
   readonly killedAfterMs: number;
+  /** Servers. */
   readonly hit: number;
+  readonly agentsHit: number;
   /** Pods that died while the control plane was away, and whose exit code it knew. */
   readonly exitsKnown: number;
   readonly writes: number;
@@ -30,29 +39,29 @@ const LEAST_WRITES = 50;
 
 export class KillWorld {
   readonly #site: Site;
+  readonly #hasAgents: boolean;
   readonly #declared: Declared;
   readonly #journal = new Journal();
 
-  private constructor(site: Site) {
+  private constructor(site: Site, hasAgents: boolean) {
     this.#site = site;
-    this.#declared = new Declared(site);
+    this.#hasAgents = hasAgents;
+    this.#declared = new Declared(site, hasAgents);
   }
 
-  static async open(): Promise<KillWorld> {
+  /** @param hasAgents one in each pod, through which commands go. */
+  static async open(hasAgents: boolean): Promise<KillWorld> {
     const site = await Site.open('valkey');
-    const world = new KillWorld(site);
+    const world = new KillWorld(site, hasAgents);
     try {
       await world.#declared.declare();
       await site.settled(MAIN, 'the cluster runs', () => world.#declared.isWhole());
+      await world.#agentsHeard();
       return world;
     } catch (error) {
       await site.end();
       throw error;
     }
-  }
-
-  get hasAgents(): boolean {
-    return agentsOf(this.#site).length > 0;
   }
 
   end(): Promise<void> {
@@ -86,7 +95,7 @@ export class KillWorld {
       pauseMs: 3,
       patienceMs: PATIENCE_MS,
     });
-    const figures = { killedAfterMs: 0, hit: 0, exitsKnown: 0, writes: 0, losses: 0, task: '' };
+    const figures = { killedAfterMs: 0, hit: 0, agentsHit: 0, exitsKnown: 0, writes: 0, losses: 0, task: '' };
     const result = (): RoundResult => ({ plan, ...figures, seconds: (performance.now() - began) / 1_000, problems });
     try {
       await until('something is written', () => traffic.writes >= LEAST_WRITES);
@@ -96,13 +105,16 @@ export class KillWorld {
       const before = treesOf(site, await site.allPods());
       const hit = await strike(site, plan, pick);
       figures.killedAfterMs = performance.now() - asked;
-      figures.hit = hit.pods.length;
-      if (hit.planeDied) figures.exitsKnown = await this.#comeBack(plan, hit, before, problems);
+      figures.hit = hit.trees.filter(isServerTree).length;
+      figures.agentsHit = hit.trees.filter(isAgentTree).length;
+      if (hit.planeDied) figures.exitsKnown = await this.#comeBack(plan, hit, problems);
       figures.task = await this.#settled(begun);
-      if (plan.victim === 'plane') problems.push(...restarted(before, treesOf(site, await site.allPods())));
+      await this.#agentsHeard();
+      const spared = before.filter((tree) => !hit.trees.some((one) => isSameContainer(one, tree)));
+      problems.push(...restarted(spared, treesOf(site, await site.allPods())));
       problems.push(...(await processProblems(site)));
       figures.writes = traffic.writes;
-      figures.losses = await this.#judge(traffic, hit.pods.length > 0, problems);
+      figures.losses = await this.#judge(traffic, figures.hit > 0, problems);
       if (begun.other !== undefined) {
         problems.push(...(await site.judge(begun.other, new Map())));
         await this.#putAway(begun);
@@ -115,11 +127,11 @@ export class KillWorld {
   }
 
   /** Starts the control plane again, and looks what it knows. */
-  async #comeBack(plan: RoundPlan, hit: Hit, before: readonly PodTree[], problems: string[]): Promise<number> {
+  async #comeBack(plan: RoundPlan, hit: Hit, problems: string[]): Promise<number> {
     const site = this.#site;
     await sleep(plan.downMs);
     await site.up();
-    if (hit.pods.length === 0) return 0;
+    if (hit.trees.length === 0) return 0;
     let last: ReturnType<typeof exitProblems> = { known: 0, problems: [] };
     const isKnown = async () => {
       last = exitProblems(hit, await site.allPods());
@@ -128,9 +140,20 @@ export class KillWorld {
     await until('it knows how its pods ended', isKnown, { timeoutMs: 60_000 }).catch(() =>
       problems.push(...last.problems),
     );
-    const spared = before.filter(({ pod }) => !hit.pods.some((tree) => tree.pod.metadata.uid === pod.metadata.uid));
-    problems.push(...restarted(spared, treesOf(site, await site.allPods())));
     return last.known;
+  }
+
+  /** Agents that were killed are started again, if not at once, and their reports come. */
+  async #agentsHeard(): Promise<void> {
+    if (!this.#hasAgents) return;
+    const site = this.#site;
+    const areHeard = async () => {
+      const { conditions = [] } = await site.status(MAIN);
+      const isNoneLost = conditions.some(({ type, status }) => type === 'AgentLost' && status === 'False');
+      const pods = await site.allPods();
+      return isNoneLost && site.agents().length >= pods.length;
+    };
+    await until('every agent is there, and heard of', areHeard, { timeoutMs: PATIENCE_MS, everyMs: 500 });
   }
 
   /** How its task ended, if it was one. A task that a kill made impossible may fail: it says so, and the cluster is whole. */
@@ -165,11 +188,14 @@ export class KillWorld {
   }
 }
 
-/** Pods that are still the same ones must have the same processes: nobody begins what already runs. */
-function restarted(before: readonly PodTree[], after: readonly PodTree[]): readonly string[] {
-  return before.flatMap(({ pod, main }) => {
-    const same = after.find((tree) => tree.pod.metadata.uid === pod.metadata.uid);
-    if (!same || same.main === main) return [];
-    return [`${pod.metadata.name} has process ${same.main} in place of ${main}, although nobody killed it`];
+/** Containers of pods that are still the same ones must have the same processes: nobody begins what already runs. */
+function restarted(before: readonly ContainerTree[], after: readonly ContainerTree[]): readonly string[] {
+  return before.flatMap((tree) => {
+    const same = after.find((one) => isSameContainer(one, tree));
+    if (!same || same.main === tree.main) return [];
+    const { pod, container, main } = tree;
+    return [
+      `${container.name} of ${pod.metadata.name} has process ${same.main} in place of ${main}, although nobody killed it`,
+    ];
   });
 }

@@ -1,66 +1,90 @@
 /** kill -9 of processes as they are found, by number and nothing else. */
-import { readOr, tryToKill } from '@reeve/cli/plane-testing';
-import type { PodOnSite, Site } from '../site/site.ts';
-import { type PodTree, treeOf, treesOf } from '../site/processes.ts';
+import { tryToKill } from '@reeve/cli/plane-testing';
+import type { PodOnSite } from '../site/kinds.ts';
+import { type ContainerTree, isAgentTree, isServerTree, treeOf, treesOf } from '../site/processes.ts';
+import type { Site } from '../site/site.ts';
 import type { RoundPlan } from './plan.ts';
 
-/** Who was hit, and how its pod stood right before. */
+/** Who was hit. */
 export interface Hit {
-  readonly pods: readonly PodTree[];
+  /** Containers, as they stood right before. */
+  readonly trees: readonly ContainerTree[];
   readonly planeDied: boolean;
-  readonly agents: number;
 }
 
 /** Chosen and found while everything still runs: a control plane that is gone tells nobody which pods there are. */
 export async function strike(site: Site, plan: RoundPlan, pick: (count: number) => number): Promise<Hit> {
-  const trees = treesOf(site, await site.allPods());
+  const all = treesOf(site, await site.allPods());
   const planeDied = plan.victim === 'plane' || plan.victim === 'plane and pods' || plan.victim === 'everything';
-  const chosen = plan.victim === 'everything' ? trees : some(trees, plan.pods, pick);
-  const pods = plan.victim === 'plane' || plan.victim === 'agent' ? [] : chosen;
-  const agents = plan.victim === 'agent' || plan.victim === 'everything' ? agentsOf(site) : [];
+  const trees = doomed(all, plan, pick);
   // First, so that what happens to pods is what it finds when it comes back.
   if (planeDied) await site.killPlane();
-  for (const pid of agents) tryToKill(pid);
-  for (const tree of pods) killPod(site, tree, trees, plan.victim === 'everything' ? 'whole pod' : plan.manner);
-  return { pods, planeDied, agents: agents.length };
+  const isWhole = plan.victim === 'everything' || plan.manner === 'whole pod';
+  const programs = new Set([...site.servers(), ...site.agents()]);
+  for (const pid of site.machine.processes()) {
+    const tree = treeOf(pid, all);
+    if (tree && trees.includes(tree) && (isWhole || programs.has(pid))) tryToKill(pid);
+  }
+  if (isWhole) for (const { shim } of trees) tryToKill(shim);
+  return { trees, planeDied };
 }
 
-function killPod(site: Site, tree: PodTree, trees: readonly PodTree[], manner: RoundPlan['manner']): void {
-  const own = site.machine.processes().filter((pid) => treeOf(pid, trees) === tree);
-  const isServer = (pid: number) => /^(?:valkey|redis)-server/.test(readOr(`/proc/${pid}/comm`));
-  const doomed = manner === 'program' ? own.filter(isServer) : [tree.shim, ...own];
-  for (const pid of doomed) tryToKill(pid);
+function doomed(
+  all: readonly ContainerTree[],
+  { victim, pods, manner }: RoundPlan,
+  pick: (count: number) => number,
+): readonly ContainerTree[] {
+  switch (victim) {
+    case 'plane':
+      return [];
+    case 'everything':
+      return all;
+    case 'agents':
+      return some(all.filter(isAgentTree), pods, pick);
+    case 'pods':
+    case 'plane and pods': {
+      const servers = some(all.filter(isServerTree), pods, pick);
+      if (manner === 'program') return servers;
+      const uids = new Set(servers.map(({ pod }) => pod.metadata.uid));
+      return all.filter(({ pod }) => uids.has(pod.metadata.uid));
+    }
+  }
 }
 
-export function agentsOf(site: Site): readonly number[] {
-  return site.machine.processes().filter((pid) => readOr(`/proc/${pid}/cmdline`).includes('\0agent\0redis'));
-}
-
-function some(trees: readonly PodTree[], count: number, pick: (count: number) => number): readonly PodTree[] {
+function some(
+  trees: readonly ContainerTree[],
+  count: number,
+  pick: (count: number) => number,
+): readonly ContainerTree[] {
   const left = [...trees];
-  const chosen: PodTree[] = [];
+  const chosen: ContainerTree[] = [];
   while (chosen.length < count && left.length > 0) chosen.push(...left.splice(pick(left.length), 1));
   return chosen;
 }
 
-/** What the control plane must know of a pod that died while it was away: that it ended, how, and that it was begun once more. */
+/**
+ * What the control plane must know of a server that died while it was away: that it ended, how, and that it was begun once more. Of an
+ * agent, how it ended: it may wait for a while before it is begun again.
+ */
 export function exitProblems(
   hit: Hit,
   now: readonly PodOnSite[],
 ): { readonly known: number; readonly problems: readonly string[] } {
   const problems: string[] = [];
   let known = 0;
-  for (const { pod } of hit.pods) {
+  for (const tree of hit.trees) {
+    const { pod, container } = tree;
     const later = now.find(({ metadata }) => metadata.uid === pod.metadata.uid);
     if (!later) continue; // the operator replaced it meanwhile
-    const before = pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
-    const [container] = later.status?.containerStatuses ?? [];
-    const code = container?.lastState?.terminated?.exitCode;
-    if (container?.restartCount !== before + 1 || code !== 137) {
-      problems.push(
-        `${pod.metadata.name} was killed: restarts ${before}, then ${container?.restartCount}; last exit code ${code}, not 137`,
-      );
-    } else known++;
+    const { name, restartCount: before } = container;
+    const told = later.status?.containerStatuses?.find((one) => one.name === name);
+    const code = told?.lastState?.terminated?.exitCode;
+    const isKnown = code === 137 && (isAgentTree(tree) || told?.restartCount === before + 1);
+    if (isKnown && isServerTree(tree)) known++;
+    if (isKnown) continue;
+    problems.push(
+      `${name} of ${pod.metadata.name} was killed: restarts ${before}, then ${told?.restartCount}; last exit code ${code}, not 137`,
+    );
   }
   return { known, problems };
 }

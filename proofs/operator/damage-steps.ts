@@ -107,13 +107,14 @@ const damages: readonly Damage[] = [
 
 /** Makes the damage, and waits until the operator has mended it. */
 async function damagedAndMended(stage: Stage, { make, settlesItself }: Damage, slot: number): Promise<void> {
-  const cluster = await podCluster(stage.site, MAIN);
+  const { site, subject } = stage;
+  const cluster = await subject.cluster();
   try {
-    const before = (await stage.site.status(MAIN)).operations?.[0]?.id;
+    const before = (await site.status(subject.name)).operations?.[0]?.id;
     const written = await fillSlot(cluster, slot, KEYS, `damage${slot}`);
     const expected = await make(cluster, slot, written);
     await until('it is mended', () => isMended(cluster), { timeoutMs: PATIENCE_MS, everyMs: 200 });
-    await stage.site.settled(MAIN, 'by the operator', async ({ operations = [] }) => {
+    await site.settled(subject.name, 'by the operator', async ({ operations = [] }) => {
       const since = operations.slice(
         0,
         before === undefined ? undefined : operations.findIndex(({ id }) => id === before),

@@ -1,8 +1,9 @@
 /** Hosts and zones that are lost, and come back. */
 import { tryToKill } from '@reeve/cli/plane-testing';
 import { until } from '@reeve/rig';
+import { workerNodes } from '../site/kinds.ts';
 import { treeOf, treesOf } from '../site/processes.ts';
-import { PATIENCE_MS, type Site, workerNodes } from '../site/site.ts';
+import { PATIENCE_MS, type Site } from '../site/site.ts';
 
 const LOST = { key: 'proof.reeve.dev/lost', effect: 'NoExecute' };
 

@@ -1,8 +1,9 @@
-/** One cluster through all steps, with writers and readers all the time, judged after each step. */
-import { type Product, startTraffic, until } from '@reeve/rig';
-import { Journal } from '../site/journal.ts';
+/** Clusters through all steps, with writers and readers all the time, judged after each step. */
+import { type Product, type Traffic, until } from '@reeve/rig';
+import type { Journal } from '../site/journal.ts';
 import { processProblems } from '../site/processes.ts';
-import { PATIENCE_MS, Site } from '../site/site.ts';
+import { Site } from '../site/site.ts';
+import { type Declaration, Subject } from './subject.ts';
 
 export const MAIN = 'cache';
 
@@ -14,8 +15,14 @@ export const mainSpec = {
   migration: { pace: 'fast' },
 };
 
+const main: Declaration = { name: MAIN, spec: mainSpec };
+
 export interface Step {
   readonly name: string;
+  /** The cluster that it is about. Default: the main one. */
+  readonly on?: Declaration;
+  /** Whose servers can do it here. Default: all. */
+  readonly products?: readonly Product[];
   /** A server dies in it: what no replica had confirmed may be lost with it. */
   readonly kills?: boolean;
   /** Before it there is no cluster to write to. */
@@ -38,26 +45,42 @@ export interface Played {
 
 /** Six worker nodes over three zones: a host or a zone can be lost. */
 const UP = ['--nodes', '6', '--zones', 'a,b,c'];
-const WAIT_MS = 200;
 const LEAST_WRITES = 50;
 
 export class Stage {
   readonly site: Site;
-  readonly journal = new Journal();
-  #spec: object = mainSpec;
+  readonly #subjects = new Map<string, Subject>();
+  /** Of the step that is played. */
+  #subject: Subject;
+  #traffic: Traffic | undefined;
   #steps = 0;
   #names = 0;
 
   private constructor(site: Site) {
     this.site = site;
+    this.#subject = this.#enter(main);
   }
 
   static async open(product: Product): Promise<Stage> {
     return new Stage(await Site.open(product, UP));
   }
 
-  end(): Promise<void> {
-    return this.site.end();
+  async end(): Promise<void> {
+    for (const subject of this.#subjects.values()) await subject.end();
+    await this.site.end();
+  }
+
+  get subject(): Subject {
+    return this.#subject;
+  }
+
+  get journal(): Journal {
+    return this.#subject.journal;
+  }
+
+  /** What clients have written in this step until now. */
+  get written(): ReadonlyMap<string, string> {
+    return this.#traffic?.acknowledged ?? new Map<string, string>();
   }
 
   /** Another one each time: tasks are not made twice. */
@@ -65,37 +88,36 @@ export class Stage {
     return `${what}-${++this.#names}`;
   }
 
-  /** The main cluster, as before but for these. */
-  async declare(change: object = {}): Promise<void> {
-    this.#spec = { ...this.#spec, ...change };
-    await this.site.declare(MAIN, this.#spec);
+  /** The cluster, as before but for these. */
+  declare(change: object = {}): Promise<void> {
+    return this.#subject.declare(change);
   }
 
-  async whole(primaries = 3, what = 'the cluster is whole'): Promise<void> {
-    await this.site.settled(MAIN, what, async (status) => {
-      const isRight = status.primaries === primaries && status.replicas === primaries && status.slots === 16_384;
-      return isRight && (await this.site.podsOf(MAIN)).length === 2 * primaries;
-    });
+  whole(primaries?: number, what?: string): Promise<void> {
+    return this.#subject.whole(primaries, what);
   }
 
   async play(step: Step): Promise<Played> {
-    const { site, journal } = this;
+    const { site } = this;
     const began = performance.now();
     const problems: string[] = [];
     const figures = { writes: 0, losses: 0, p99: 0, max: 0 };
-    const traffic = step.isFirst || step.changesAllAddresses ? undefined : await this.#traffic();
+    const subject = this.#enter(step.on ?? main);
+    this.#subject = subject;
+    const isQuiet = step.isFirst === true || step.changesAllAddresses === true;
+    const traffic = isQuiet ? undefined : await subject.traffic(`step${++this.#steps}`);
+    this.#traffic = traffic;
     try {
       if (traffic) await until('something is written', () => traffic.writes >= LEAST_WRITES);
       await step.run(this);
       if (traffic) {
         const result = await traffic.stop();
-        const place = { endpoints: await site.endpoints(MAIN), access: await site.access(MAIN) };
-        const closed = await journal.close(result, place, step.kills === true);
+        const closed = await subject.close(result, step.kills === true);
         problems.push(...closed.problems);
         const { p99, max } = result.latency.writes;
         Object.assign(figures, { writes: result.writes, losses: closed.losses, p99, max });
       }
-      problems.push(...(await site.judge(MAIN, journal.expected)), ...(await processProblems(site)));
+      problems.push(...(await subject.judge()), ...(await processProblems(site)));
     } catch (error) {
       problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
       await traffic?.abandon();
@@ -104,16 +126,11 @@ export class Stage {
     return { product: site.product, step: step.name, seconds, ...figures, problems };
   }
 
-  async #traffic() {
-    return startTraffic(await this.site.endpoints(MAIN), {
-      access: await this.site.access(MAIN),
-      keys: 400,
-      keyPrefix: `step${++this.#steps}`,
-      waitMs: WAIT_MS,
-      writers: 3,
-      readers: 2,
-      pauseMs: 3,
-      patienceMs: PATIENCE_MS,
-    });
+  #enter(declaration: Declaration): Subject {
+    const known = this.#subjects.get(declaration.name);
+    if (known) return known;
+    const subject = declaration.open?.(this.site) ?? new Subject(this.site, declaration);
+    this.#subjects.set(declaration.name, subject);
+    return subject;
   }
 }

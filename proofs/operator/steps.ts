@@ -1,17 +1,15 @@
-/**
- * The life of a declared cluster, step by step; each begins and ends with a whole cluster of 3+3.
- *
- * Where further steps of the suite belong: an upgrade to another version behind "a new configuration"; backup and restore into a new
- * cluster behind "damage"; TLS and ACL users as a cluster of their own at the end; external members with agents beside them.
- */
+/** The life of a declared cluster, step by step; each begins and ends with a whole cluster of 3+3. */
 import assert from 'node:assert/strict';
 import { readOr } from '@reeve/cli/plane-testing';
 import type { RedisClusterStatus } from '@reeve/redis';
 import { until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
+import { backupStep } from './backup-steps.ts';
 import { damageSteps } from './damage-steps.ts';
 import { bringBack, lose, nodesOfZone } from './places.ts';
 import { MAIN, mainSpec, type Stage, type Step } from './stage.ts';
+import { tlsSteps } from './tls-steps.ts';
+import { upgradeStep } from './upgrade-step.ts';
 
 /** Ranges, or only how many there are. */
 const slotsOf = (text = ''): number =>
@@ -207,9 +205,12 @@ export const steps: readonly Step[] = [
   rebalance,
   failover,
   configuration,
+  upgradeStep,
   host,
   zone,
   moved,
   everything,
   ...damageSteps,
+  backupStep,
+  ...tlsSteps,
 ];

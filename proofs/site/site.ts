@@ -1,49 +1,13 @@
 /** A declared Redis or Valkey cluster on `reeve up`, as proofs see it: through the API, its servers' own words, and the process table. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { Machine, readOr } from '@reeve/cli/plane-testing';
-import { type KubeClient, type KubeObject, resource, type Stored } from '@reeve/kube';
-import { type RedisClusterStatus, redisClusters, type RedisTaskObject, redisTasks } from '@reeve/redis';
-import { type Access, connect, type Endpoint, invariants, type Product, serverCheck, until } from '@reeve/rig';
+import type { KubeClient } from '@reeve/kube';
+import { CLUSTER_LABEL, type RedisClusterStatus, redisClusters, type RedisTaskObject, redisTasks } from '@reeve/redis';
+import { type Access, connect, type Endpoint, type Product, until } from '@reeve/rig';
+import { judge } from './judge.ts';
+import { type ContainerOnSite, NAMESPACE, type PodOnSite, pods, secrets, toldOf } from './kinds.ts';
 
-interface SitePod extends KubeObject {
-  readonly spec?: { readonly nodeName?: string };
-  readonly status?: {
-    readonly podIP?: string;
-    readonly phase?: string;
-    readonly containerStatuses?: readonly {
-      readonly restartCount: number;
-      readonly lastState?: { readonly terminated?: { readonly exitCode: number; readonly reason?: string } };
-    }[];
-  };
-}
-
-export type PodOnSite = Stored<SitePod>;
-
-interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
-interface Event extends KubeObject {
-  readonly regarding?: { readonly name?: string };
-  readonly reason?: string;
-  readonly note?: string;
-}
-
-const core = { group: '', version: 'v1' } as const;
-const pods = resource<SitePod>({ ...core, plural: 'pods', kind: 'Pod', namespaced: true });
-const secrets = resource<Secret>({ ...core, plural: 'secrets', kind: 'Secret', namespaced: true });
-const events = resource<Event>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
-export const workerNodes = resource<KubeObject>({ ...core, plural: 'nodes', kind: 'Node', namespaced: false });
-
-const NAMESPACE = 'default';
-const CLUSTER_LABEL = 'redis.reeve.dev/cluster';
 const PORT = 6379;
 export const PATIENCE_MS = 300_000;
 
@@ -171,25 +135,39 @@ export class Site {
 
   /** What an event of this reason says of the cluster. */
   async eventOf(name: string, reason: string): Promise<string> {
-    return until(
-      `${reason} is told of ${name}`,
-      async () => {
-        const { items } = await (await this.client()).resource(events, NAMESPACE).list();
-        const found = items.find((event) => event.regarding?.name === name && event.reason === reason);
-        return found && `${reason}: ${found.note ?? ''}`;
-      },
-      { timeoutMs: PATIENCE_MS },
-    );
+    return toldOf(await this.client(), name, reason, PATIENCE_MS);
   }
 
   async endpoints(name: string): Promise<readonly Endpoint[]> {
     return (await this.podsOf(name)).flatMap(({ status }) => (status?.podIP ? [endpointOf(status.podIP)] : []));
   }
 
+  /** As `default`, by TLS if the cluster has it. */
   async access(name: string): Promise<Access> {
-    const client = await this.client();
-    const { data } = await client.resource(secrets, NAMESPACE).get(`${name}-auth`);
-    return { password: Buffer.from(data?.password ?? '', 'base64').toString() };
+    const { password = '' } = await this.secret(`${name}-auth`);
+    const { spec } = await (await this.client()).resource(redisClusters, NAMESPACE).get(name);
+    const { mode = 'off', secretName = `${name}-tls` } = spec.tls ?? {};
+    if (mode === 'off') return { password };
+    const { 'ca.crt': ca = '', 'tls.crt': cert = '', 'tls.key': key = '' } = await this.secret(secretName);
+    return { password, tls: { ca, cert, key } };
+  }
+
+  /** Its texts. */
+  async secret(name: string): Promise<Readonly<Record<string, string>>> {
+    const { data = {} } = await (await this.client()).resource(secrets, NAMESPACE).get(name);
+    return Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text, 'base64').toString()]));
+  }
+
+  async keepSecret(name: string, texts: Readonly<Record<string, string>>): Promise<void> {
+    const data = Object.fromEntries(
+      Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+    );
+    const api = (await this.client()).resource(secrets, NAMESPACE);
+    await api.apply({ metadata: { name }, data }, { fieldManager: 'proof', force: true });
+  }
+
+  async deleteSecret(name: string): Promise<void> {
+    await (await this.client()).resource(secrets, NAMESPACE).delete(name);
   }
 
   /** The processes of servers, whatever pod they belong to. */
@@ -197,10 +175,15 @@ export class Site {
     return this.machine.processes().filter((pid) => /^(?:valkey|redis)-server/.test(readOr(`/proc/${pid}/comm`)));
   }
 
-  /** By the uid of the pod: who its shim says that it started, at the latest attempt. */
-  processesOf({ metadata, spec, status }: PodOnSite): PodProcesses | undefined {
-    const attempt = status?.containerStatuses?.[0]?.restartCount ?? 0;
-    const run = join('containers', 'server', String(attempt));
+  /** The processes of agents: whoever started them has the same words in his own line, and is another program. */
+  agents(): readonly number[] {
+    const isAgent = (pid: number) => readOr(`/proc/${pid}/cmdline`).includes('\0agent\0redis\0');
+    return this.machine.processes().filter((pid) => isAgent(pid) && programOf(pid) === basename(process.execPath));
+  }
+
+  /** Who its shim says that it started, at the latest attempt. */
+  processesOf({ metadata, spec }: PodOnSite, { name, restartCount }: ContainerOnSite): PodProcesses | undefined {
+    const run = join('containers', name, String(restartCount));
     const folder = join(this.machine.data, 'nodes', spec?.nodeName ?? '', 'pods', metadata.uid, run);
     try {
       const [main, shim] = readFileSync(join(folder, 'main'), 'utf8')
@@ -225,26 +208,28 @@ export class Site {
     return found;
   }
 
-  /** Both judges; empty: nothing is amiss. Gossip gets a moment to settle. */
-  async judge(name: string, acknowledged: ReadonlyMap<string, string>): Promise<readonly string[]> {
+  /** Both judges; empty: nothing is amiss. */
+  async judge(
+    name: string,
+    acknowledged: ReadonlyMap<string, string>,
+    replicasPerPrimary = 1,
+  ): Promise<readonly string[]> {
     const access = await this.access(name);
-    let problems: readonly string[] = [];
-    const isClean = async () => {
-      const endpoints = await this.endpoints(name);
-      problems = await invariants(endpoints, { replicasPerPrimary: 1, acknowledged, access });
-      const check = await serverCheck(this.product, endpoints[0] as Endpoint, access);
-      if (check.code !== 0) problems = [...problems, `${check.by} --cluster check: ${check.code}\n${check.output}`];
-      return problems.length === 0;
-    };
-    await until('the judges are content', isClean, { timeoutMs: 60_000, everyMs: 500 }).catch((error: unknown) => {
-      if (problems.length === 0) problems = [String(error)];
-    });
-    return problems.map((problem) => problem.slice(0, 4_000));
+    const place = { product: this.product, access, endpoints: () => this.endpoints(name) };
+    return judge(place, { acknowledged, replicasPerPrimary });
   }
 }
 
 export function endpointOf(host: string): Endpoint {
   return { host, port: PORT };
+}
+
+function programOf(pid: number): string {
+  try {
+    return basename(readlinkSync(`/proc/${pid}/exe`));
+  } catch {
+    return ''; // it has just ended
+  }
 }
 
 /** What a person would look at first. */

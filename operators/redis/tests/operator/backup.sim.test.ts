@@ -162,6 +162,55 @@ test('a draft is swept when its task was deleted while nobody ran, and so is one
   assert.ok(world.backups.sealed.has('ns/c/save'));
 });
 
+/** Between the word that its task has ended, and the status of its cluster, which still has it for its goal. */
+async function diesAtTheEndOf(world: OperatorWorld, task: string, spec: object): Promise<void> {
+  world.deathComes = 'after';
+  world.diesWith = ({ path, body = '' }) => path.includes(`/${task}/status`) && /"Succeeded"|"Failed"/.test(body);
+  await world.task(task, spec);
+  await world.until('it dies', () => world.deaths === 1, 900_000);
+  world.diesWith = () => false;
+}
+
+const restores = (world: OperatorWorld, cluster: string) =>
+  world
+    .status(cluster)
+    .operations?.filter(({ kind }) => kind === 'restore')
+    .map(({ id, outcome, message }) => ({ id, outcome, message }));
+
+test('a restore whose task has ended is not run again, although its cluster still names it: what was deleted since stays deleted', async (t) => {
+  const { world, keys } = await pair(t);
+  await done(world, 'save', { cluster: 'c', backup: {} });
+  await diesAtTheEndOf(world, 'load', { cluster: 'd', restore: { cluster: 'c', name: 'save' } });
+  const [begun, ended] = [world.status('d').currentOperation, world.taskStatus('load')];
+  assert.equal(begun?.kind, 'restore');
+  assert.equal(ended?.phase, 'Succeeded');
+  assertSame(world, keys, 'c', 'd');
+  // Whoever waited for the task goes on with the cluster.
+  const [gone = ''] = keys;
+  for (const { pod } of world.status('d').members ?? []) world.serverOf(pod).database(0).delete(gone);
+  await world.until('the next one has written it down', isRunning(world, 'd'));
+  await world.pass(30_000);
+  assert.equal(ownerOf(world, 'd', gone).database(0).get(gone, world.clock.now()), undefined);
+  assert.deepEqual(world.taskStatus('load'), ended);
+  assert.deepEqual(restores(world, 'd'), [{ id: begun.id, outcome: 'done', message: ended.message }]);
+});
+
+test('a restore whose task has failed is not run again either, when what it lacked is there', async (t) => {
+  const { world, keys } = await pair(t);
+  await done(world, 'save', { cluster: 'c', backup: {} });
+  const repair = world.backups.damage('ns/c/save', 'shard-2.rdb');
+  await diesAtTheEndOf(world, 'load', { cluster: 'd', restore: { cluster: 'c', name: 'save' } });
+  const [begun, ended] = [world.status('d').currentOperation, world.taskStatus('load')];
+  assert.equal(begun?.kind, 'restore');
+  assert.deepEqual([ended?.phase, ended?.code], ['Failed', 'BACKUP_DAMAGED']);
+  repair();
+  await world.until('the next one has written it down', isRunning(world, 'd'));
+  await world.pass(30_000);
+  assert.ok(keys.every((key) => !ownerOf(world, 'd', key).database(0).get(key, world.clock.now())));
+  assert.deepEqual(world.taskStatus('load'), ended);
+  assert.deepEqual(restores(world, 'd'), [{ id: begun.id, outcome: 'failed', message: ended?.message }]);
+});
+
 test('an upgrade goes from pod to pod, says how far it is, and refuses what could not be undone', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { storage: { size: '1Gi' } });

@@ -61,11 +61,13 @@ export class MemoryBackups implements BackupStore {
     this.#open.delete(Number(id));
   }
 
-  /** As a disk that lost a bit. */
-  damage(name: BackupName, file: string): void {
-    const bytes = Buffer.from(this.#files.get(`${name}/${file}`) ?? '');
+  /** As a disk that lost a bit. Returns what makes it good again. */
+  damage(name: BackupName, file: string): () => void {
+    const whole = this.#files.get(`${name}/${file}`) ?? Buffer.alloc(0);
+    const bytes = Buffer.from(whole);
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
     this.#files.set(`${name}/${file}`, bytes);
+    return () => void this.#files.set(`${name}/${file}`, whole);
   }
 }
 

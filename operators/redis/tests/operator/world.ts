@@ -3,7 +3,7 @@
  * come and go (`kubelet.ts`).
  */
 import assert from 'node:assert/strict';
-import { type KubeObject, type Transport, resource } from '@reeve/kube';
+import { type KubeObject, type Transport, type TransportRequest, resource } from '@reeve/kube';
 import { crdOf, memberKind, ReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
@@ -52,6 +52,8 @@ export class OperatorWorld {
   readonly model: RedisClusterModel;
   /** The operator dies with its next effect but so many: a write to the API, or a call to a server. It is then started anew. */
   diesAfter = Number.POSITIVE_INFINITY;
+  /** It dies with the first write to the API of which this holds. */
+  diesWith: (request: TransportRequest) => boolean = () => false;
   /** Only what changes something is an effect: whoever dies between two looks has left what he left before them. */
   looksCount = true;
   /** Before it happens, or when it has happened and nobody heard of it. Default: by turns. */
@@ -206,6 +208,7 @@ export class OperatorWorld {
     return async (request) => {
       if (life.isDead) return never();
       const isWrite = request.method !== 'GET';
+      if (isWrite && this.diesWith(request)) this.diesAfter = 0;
       if (isWrite && !this.#survives(life, false)) {
         if (this.#happensAtDeath) await transport(request);
         return never();

@@ -27,7 +27,7 @@ export class Stream {
   readonly #socket: Socket;
   readonly #reader = new ResponseReader();
   readonly #arrivals: Arrivals;
-  readonly #gathering = new Gathering();
+  readonly #gathering: Pick<Gathering, 'turn' | 'rest'>;
   #isSettling = false;
   /** Something came since it was last told. */
   #hasMore = false;
@@ -37,8 +37,15 @@ export class Stream {
   #reject!: (error: unknown) => void;
 
   /** `onEnd`: nothing more comes, or nobody wants it. */
-  constructor(server: URL, request: TransportRequest, tls: TlsMaterial, onEnd: () => void) {
+  constructor(
+    server: URL,
+    request: TransportRequest,
+    tls: TlsMaterial,
+    onEnd: () => void,
+    gathering: Pick<Gathering, 'turn' | 'rest'> = new Gathering(),
+  ) {
     const head = headOf(server, request);
+    this.#gathering = gathering;
     this.#server = server;
     this.#request = request;
     this.#onEnd = onEnd;
