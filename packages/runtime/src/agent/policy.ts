@@ -82,7 +82,7 @@ export function podAgentRights(namespace: string, account = AGENT_ACCOUNT): read
     role(namespace, account, [
       { apiGroups: [group], resources: [plural], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get', 'update', 'patch'] },
-      { apiGroups: [LEASES], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+      { apiGroups: [LEASES], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
     ]),
     binding(namespace, account),
   ];
@@ -111,7 +111,7 @@ export function hostAgentRights(namespace: string, member: string): readonly Man
         resourceNames: [member],
         verbs: ['get', 'update', 'patch'],
       },
-      { apiGroups: [LEASES], resources: ['leases'], resourceNames: [lease], verbs: ['get', 'update'] },
+      { apiGroups: [LEASES], resources: ['leases'], resourceNames: [lease], verbs: ['get', 'update', 'patch'] },
     ]),
     binding(namespace, account),
   ];
