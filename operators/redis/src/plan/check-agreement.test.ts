@@ -62,8 +62,9 @@ function whoSees(view: ClusterView, about: NodeId, isSo: (line: NodeLine) => boo
     .map(({ id }) => id);
 }
 
-const holds = (about: string, property: (view: ClusterView) => void) =>
+function holds(about: string, property: (view: ClusterView) => void): void {
   test(about, () => fc.assert(fc.property(anyView, property), { numRuns: 150 }));
+}
 
 holds('whom a table lacks, for whom it has no address, whom its owner greets', (view) => {
   const expected = reported(view).flatMap((node) => {
