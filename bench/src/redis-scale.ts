@@ -55,8 +55,8 @@ export default async function redisScale(argv: readonly string[]): Promise<void>
   ]);
   process.stdout.write(
     `Turn: all that the operator does when it is a cluster's time: declare, read every node's own view, check, decide, compare the status. ` +
-      `Median of ${values.turns}. Simulated nodes answer at once, so this is processor time of the operator; of it, texts becoming strings is a part, network and TLS are not. ` +
-      `Kept: heap of the operator, its caches and the API server in memory beside it. In a turn: the most on the heap beyond that, garbage included. ` +
+      `Median of ${values.turns}. Simulated nodes answer at once, so this is processor time of the operator; of it, comparing and reading texts is a part, network and TLS are not. ` +
+      `Kept: heap of the operator, its caches and the API server in memory beside it. In a turn: the most on the heap beyond that, garbage included; tables, which come as bytes, lie outside of it. ` +
       `API: paths and bodies of all requests and watches over ${values.idle} s, headers not counted; nothing happens to pods or worker nodes meanwhile. ` +
       `Agents: one beside each node, where there are any; measured with ten, which have nothing to do with each other.\n`,
   );

@@ -3,7 +3,7 @@
  * before, and lie outside the heap. Each node has its own table, with times of its own, as real ones have.
  */
 import { createHash } from 'node:crypto';
-import { type Arg, type Endpoint, type RedisPort, RedisReplyError, type Reply } from '@reeve/redis';
+import { type Arg, type CallOptions, type Endpoint, type RedisPort, RedisReplyError, type Reply } from '@reeve/redis';
 
 const PORT = 6379;
 const BUS = 16_379;
@@ -43,8 +43,8 @@ export class SimulatedNodes {
   }
 
   readonly port: RedisPort = {
-    call: async (endpoint, args) => this.#answer(endpoint, args),
-    reads: async (endpoint, commands) => commands.map((args) => this.#answer(endpoint, args)),
+    call: async (endpoint, args, options) => this.#answer(endpoint, args, options),
+    reads: async (endpoint, commands, options) => commands.map((args) => this.#answer(endpoint, args, options)),
     transaction: async (endpoint) => {
       throw new RedisReplyError('ERR simulated nodes change nothing', endpoint.host);
     },
@@ -52,7 +52,7 @@ export class SimulatedNodes {
     close: async () => undefined,
   };
 
-  #answer({ host }: Endpoint, args: readonly Arg[]): Reply {
+  #answer({ host }: Endpoint, args: readonly Arg[], { binary = false }: CallOptions = {}): Reply {
     const node = this.#nodes.get(host);
     if (!node) throw new Error(`nobody is at ${host}`);
     const words = args.slice(0, 2).join(' ');
@@ -62,7 +62,8 @@ export class SimulatedNodes {
       case 'CLUSTER NODES':
         this.tables++;
         this.#weigh();
-        return node.table.toString('latin1');
+        // Whoever asks for bytes gets what came from the network, as from a real client.
+        return binary ? node.table : node.table.toString('latin1');
       case 'CLUSTER INFO':
         return this.#clusterInfo;
       case 'COMMAND INFO':

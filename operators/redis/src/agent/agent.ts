@@ -9,7 +9,7 @@ import type { Endpoint } from '../api/view.ts';
 import { redisContext } from '../commands/context.ts';
 import { redisHandlers } from '../commands/handlers.ts';
 import { DEFAULT_TIMEOUT_MS, readNode } from '../observe/node.ts';
-import { NodeTableReader } from '../observe/parse.ts';
+import { NodeTableReader } from '../observe/tables.ts';
 import { factsOf, type Told } from './facts.ts';
 import { type Reported, steadyFacts } from './steady.ts';
 import { viewDigest } from './view-digest.ts';

@@ -138,14 +138,24 @@ export interface AtomicJob {
   readonly message: string;
 }
 
+/** What some of the others say of a node: one line, and all who say it. */
+export interface Heard {
+  readonly line: NodeLine;
+  /** Sorted. */
+  readonly by: readonly NodeId[];
+}
+
 /** One node of the merged view: its own report if it could be read, and what the others say of it. */
 export interface NodeView {
   readonly id: NodeId;
   /** Where we reached it; where the others say it is, if we did not. */
   readonly endpoint: Endpoint;
   readonly report: Knowledge<NodeReport>;
-  /** The lines about it in the reports of others. Disagreements are kept. */
-  readonly heard: readonly { readonly by: NodeId; readonly line: NodeLine }[];
+  /**
+   * What is said of it in the reports of others: each different line once, in the order of who says it first. Disagreements are kept.
+   * Nearly all say the same of a node, so whoever asks what is said of it looks at a line or two and not at a thousand tables.
+   */
+  readonly heard: readonly Heard[];
   /** Host annotations: `host` defaults to the address; `zone` and any other key as given. */
   readonly annotations: Readonly<Record<string, string>>;
 }

@@ -2,12 +2,12 @@
 import type { DeepReadonly } from '@reeve/runtime';
 import type { RedisClusterStatus } from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
-import type { ClusterView } from '../api/view.ts';
+import { type ClusterView, type Endpoint, formatEndpoint } from '../api/view.ts';
 import { observeCluster } from '../observe/observe.ts';
 import { checkCluster } from '../plan/check.ts';
 import type { Desired } from '../plan/desired.ts';
 import { endpointOf, type PodFacts, type PodMember, podMembers } from '../plan/pods.ts';
-import { clusters, ownersBySlot, sameEndpoint } from '../plan/topology.ts';
+import { clusters, ownersBySlot } from '../plan/topology.ts';
 import type { Environment } from './environment.ts';
 
 /** How servers are reached; whoever runs an operation brings its own signal. */
@@ -20,15 +20,16 @@ export interface Seen {
 }
 
 export function accessOf(pods: readonly PodFacts[], base: Omit<Access, 'seeds' | 'annotations'>): Access {
-  const annotated = pods.flatMap((pod) => {
+  const seeds: Endpoint[] = [];
+  const annotations = new Map<string, PodFacts['annotations']>();
+  for (const pod of pods) {
     const endpoint = endpointOf(pod);
-    return endpoint ? [{ endpoint, annotations: pod.annotations }] : [];
-  });
-  return {
-    ...base,
-    seeds: annotated.map(({ endpoint }) => endpoint),
-    annotations: (endpoint) => annotated.find((one) => sameEndpoint(one.endpoint, endpoint))?.annotations ?? {},
-  };
+    if (!endpoint) continue;
+    seeds.push(endpoint);
+    const address = formatEndpoint(endpoint);
+    if (!annotations.has(address)) annotations.set(address, pod.annotations);
+  }
+  return { ...base, seeds, annotations: (endpoint) => annotations.get(formatEndpoint(endpoint)) ?? {} };
 }
 
 /** @param access undefined: nobody knows the password, so nobody is asked. */
@@ -53,8 +54,8 @@ export async function lookAt(
  * them: whoever is asked is introduced to others.
  */
 export function memberSeeds({ members, view }: Seen, all: Environment['seeds']): Environment['seeds'] {
-  const [main = []] = clusters(view);
-  const inside = members.filter(({ node }) => node && main.includes(node.id)).flatMap((pod) => endpointOf(pod) ?? []);
+  const main = new Set(clusters(view)[0]);
+  const inside = members.filter(({ node }) => node && main.has(node.id)).flatMap((pod) => endpointOf(pod) ?? []);
   return inside.length > 0 ? inside : all;
 }
 

@@ -4,16 +4,16 @@ import {
   type ClusterView,
   type Endpoint,
   formatEndpoint,
+  type Heard,
   type NodeId,
   type NodeLine,
   type NodeReport,
   type NodeView,
 } from '../api/view.ts';
+import type { Answer } from './node.ts';
 
-export interface Answered {
+export interface Answered extends Answer {
   readonly endpoint: Endpoint;
-  readonly report: NodeReport;
-  readonly runId: string;
 }
 
 export interface Failed {
@@ -22,17 +22,21 @@ export interface Failed {
   readonly why: string;
 }
 
-type Heard = NodeView['heard'][number];
 type Silent = ClusterView['silent'][number];
-type Annotate = (endpoint: Endpoint) => Readonly<Record<string, string>>;
+
+interface MergeOptions {
+  /** Higher than every number of a line. */
+  readonly lineCount: number;
+  readonly annotate?: (endpoint: Endpoint) => Readonly<Record<string, string>>;
+}
 
 export function mergeViews(
   answered: readonly Answered[],
   failed: readonly Failed[],
-  annotate: Annotate = () => ({}),
+  { lineCount, annotate = () => ({}) }: MergeOptions,
 ): Pick<ClusterView, 'nodes' | 'silent'> {
   const answers = byId(answered);
-  const heard = heardBy(answers);
+  const heard = heardBy(answers, lineCount);
   const atAddress = new Map<string, NodeId>();
   for (const { endpoint, report } of answered) atAddress.set(formatEndpoint(endpoint), report.self.id);
   const failures = new Map(failed.map((failure) => [formatEndpoint(failure.endpoint), failure]));
@@ -48,7 +52,7 @@ export function mergeViews(
     return {
       id,
       endpoint,
-      report: chosen ? reportOf(own, chosen) : unknown(whySilent(addresses, atAddress, failures)),
+      report: own[0] ? reportOf(own, own[0]) : unknown(whySilent(addresses, atAddress, failures)),
       heard: about,
       annotations: { host: endpoint.host, ...annotate(endpoint) },
     };
@@ -73,8 +77,9 @@ function areTwo(answers: readonly Answered[]): boolean {
   return new Set(answers.map(({ runId }) => runId)).size > 1;
 }
 
-function reportOf(answers: readonly Answered[], chosen: Answered): Knowledge<NodeReport> {
-  if (!areTwo(answers)) return known(chosen.report);
+/** Of several answers of one process the first counts, as for what is heard of others. */
+function reportOf(answers: readonly Answered[], first: Answered): Knowledge<NodeReport> {
+  if (!areTwo(answers)) return known(first.report);
   const places = answers.map(({ endpoint }) => formatEndpoint(endpoint)).join(' and ');
   return unknown(`several servers answer with this id: at ${places}`);
 }
@@ -91,21 +96,65 @@ function twice(answers: ReadonlyMap<NodeId, readonly Answered[]>): readonly Sile
   );
 }
 
-/** What each node that is read says of the others, in the order of the ids. */
-function heardBy(answers: ReadonlyMap<NodeId, readonly Answered[]>): ReadonlyMap<NodeId, readonly Heard[]> {
-  const heard = new Map<NodeId, Heard[]>();
-  for (const by of [...answers.keys()].sort()) {
-    const own = answers.get(by) ?? [];
-    if (areTwo(own)) continue;
-    for (const line of own[0]?.report.others ?? []) {
-      // The id of a handshake is made up: there is no such node.
-      if (line.flags.includes('handshake')) continue;
-      const known = heard.get(line.id);
-      if (known) known.push({ by, line });
-      else heard.set(line.id, [{ by, line }]);
+/**
+ * What each node that is read says of the others. Of a million lines nearly all are what everybody says of a node: those are only
+ * counted, and who says them follows, because no id is in a table twice.
+ */
+function heardBy(
+  answers: ReadonlyMap<NodeId, readonly Answered[]>,
+  lineCount: number,
+): ReadonlyMap<NodeId, readonly Heard[]> {
+  const readers = [...answers.values()]
+    .flatMap((own) => (own[0] && !areTwo(own) ? [own[0]] : []))
+    .sort((a, b) => compare(a.report.self.id, b.report.self.id));
+  const ids = readers.map(({ report }) => report.self.id);
+  const places = new Map(ids.map((id, index) => [id, index]));
+  const heard = new Map<NodeId, readonly Heard[]>();
+  const counts = new Uint32Array(lineCount);
+  const disputed = new Array<NodeId[] | undefined>(lineCount).fill(undefined);
+  for (const [id, lines] of linesById(readers, counts)) {
+    const place = places.get(id);
+    const [first] = lines;
+    const isUndisputed =
+      lines.length === 1 && first && counts[first.number] === ids.length - (place === undefined ? 0 : 1);
+    if (isUndisputed) {
+      heard.set(id, [{ line: first.line, by: place === undefined ? ids : ids.toSpliced(place, 1) }]);
+      continue;
     }
+    const about = lines.map(({ line, number }) => {
+      const by: NodeId[] = [];
+      disputed[number] = by;
+      return { line, by };
+    });
+    heard.set(id, about);
+  }
+  if (disputed.some((by) => by !== undefined)) {
+    for (const { report, numbers } of readers) for (const number of numbers) disputed[number]?.push(report.self.id);
   }
   return heard;
+}
+
+/** The different lines about each node, in the order of who says them first; and how many say each, by its number. */
+function linesById(
+  readers: readonly Answered[],
+  counts: Uint32Array,
+): ReadonlyMap<NodeId, readonly { readonly line: NodeLine; readonly number: number }[]> {
+  const lines = new Map<NodeId, { readonly line: NodeLine; readonly number: number }[]>();
+  for (const { report, numbers } of readers) {
+    for (let index = 0; index < numbers.length; index++) {
+      const number = numbers[index] as number;
+      const count = counts[number] as number;
+      counts[number] = count + 1;
+      if (count > 0) continue;
+      const line = report.others[index] as NodeLine;
+      // The id of a handshake is made up: there is no such node.
+      if (line.flags.includes('handshake')) continue;
+      const about = lines.get(line.id);
+      if (about) about.push({ line, number });
+      else lines.set(line.id, [{ line, number }]);
+    }
+  }
+  return lines;
 }
 
 function hasAddress(line: NodeLine): boolean {
@@ -114,14 +163,11 @@ function hasAddress(line: NodeLine): boolean {
 
 /** Where the others say a node is: the address that most say first. */
 function addressesOf(heard: readonly Heard[]): readonly string[] {
-  // Equal lines are one object: a thousand listeners, a few different lines.
-  const listeners = new Map<NodeLine, number>();
-  for (const { line } of heard) listeners.set(line, (listeners.get(line) ?? 0) + 1);
   const votes = new Map<string, number>();
-  for (const [line, count] of listeners) {
+  for (const { line, by } of heard) {
     if (!hasAddress(line)) continue;
     const address = formatEndpoint(line);
-    votes.set(address, (votes.get(address) ?? 0) + count);
+    votes.set(address, (votes.get(address) ?? 0) + by.length);
   }
   return [...votes].sort((a, b) => b[1] - a[1] || compare(a[0], b[0])).map(([address]) => address);
 }

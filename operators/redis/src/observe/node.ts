@@ -7,9 +7,10 @@ import { type Endpoint, formatEndpoint, type NodeLine, type NodeReport, type Ser
 import { CAPABILITY_QUESTION, capabilitiesOf } from './capabilities.ts';
 import { fieldsOf, runningJobsOf } from './jobs.ts';
 import { countKeys, type MeasuredNode, type Measures, slotStats, withSampledBytes } from './measure.ts';
-import { clusterInfoOf, keyspaceOf, memoryOf, NodeTableReader, parseInfo, replicationOf } from './parse.ts';
+import { clusterInfoOf, keyspaceOf, memoryOf, parseInfo, replicationOf } from './parse.ts';
 import { misplacedInShards } from './shards.ts';
 import { countKeysBeyond, countStrayKeys } from './stray.ts';
+import { NodeTableReader, type ReadTable } from './tables.ts';
 
 export const DEFAULT_TIMEOUT_MS = 5000;
 
@@ -17,6 +18,8 @@ export interface Answer {
   readonly report: NodeReport;
   /** New with each start of a server: tells whether two addresses lead to one process. */
   readonly runId: string;
+  /** Of the lines about others, as the reader of this look counts them. */
+  readonly numbers: ReadTable['numbers'];
 }
 
 export interface Reading {
@@ -44,7 +47,10 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
   // Without these three nothing can be said of the node; the rest may be denied or missing.
   const essential = Promise.all([
     port.call(endpoint, ['INFO'], { timeoutMs }),
-    port.call(endpoint, ['CLUSTER', 'NODES'], { timeoutMs }),
+    // As bytes, and read at once: of the tables of a large cluster hardly anything becomes text, and none is kept.
+    port
+      .call(endpoint, ['CLUSTER', 'NODES'], { timeoutMs, binary: true })
+      .then((reply) => reading.tables.read(Buffer.isBuffer(reply) ? reply : Buffer.from(String(reply)))),
     port.call(endpoint, ['CLUSTER', 'INFO'], { timeoutMs }),
   ]);
   const optional = Promise.all([
@@ -54,38 +60,35 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     ask(['CLUSTER', 'GETSLOTMIGRATIONS']),
     needs.shards ? ask(['CLUSTER', 'SHARDS']) : unknown('not asked'),
   ]);
-  const [infoText, nodesText, clusterText] = await essential.catch((error: unknown) => {
+  const [infoText, { self, others, numbers }, clusterText] = await essential.catch((error: unknown) => {
     throw notReadable(error, endpoint);
   });
   const [commands, config, functions, jobs, shards] = await optional;
 
-  const info = parseInfo(String(infoText));
-  const lines = reading.tables.read(String(nodesText));
-  const self = lines.find((line) => line.flags.includes('myself'));
   if (!self) {
     throw new ReeveError('REDIS_NO_IDENTITY', `${formatEndpoint(endpoint)} does not say which node it is`, {
       subjects: [formatEndpoint(endpoint)],
     });
   }
-  const server = serverOf(info, commands, config, { atomicJobs: jobs.known, functions: functions.known });
-  const keyspace = keyspaceOf(info);
+  const answers = { commands, config, atomicJobs: jobs.known, functions: functions.known };
+  const { server, keyspace, replication, memory, runId } = toldBy(parseInfo(String(infoText)), answers);
   const node: MeasuredNode = { port, endpoint, timeoutMs, databases: Object.keys(keyspace).map(Number) };
   const report: NodeReport = {
     server,
     self,
-    others: lines.filter((line) => line !== self),
+    others,
     info: clusterInfoOf(parseInfo(String(clusterText))),
-    replication: replicationOf(info),
-    memory: memoryOf(info),
+    replication,
+    memory,
     keyspace,
     functionLibraries: libraryCount(functions),
     slotMeasures: await measuresFor(node, needs, self, server),
     keysBeyondSlots: await askedOfPrimary(needs.keysBeyondSlots, self, (served) => countKeysBeyond(node, served)),
     strayKeys: await askedOfPrimary(needs.strayKeys, self, (served) => countStrayKeys(node, served)),
-    misplacedInShards: shards.known ? known(misplacedInShards(shards.value, lines)) : shards,
+    misplacedInShards: shards.known ? known(misplacedInShards(shards.value, [self, ...others])) : shards,
     atomicJobs: await jobsOf(reading, endpoint, server, jobs),
   };
-  return { report, runId: info.run_id ?? '' };
+  return { report, runId, numbers };
 }
 
 function notReadable(error: unknown, endpoint: Endpoint): ReeveError {
@@ -96,18 +99,33 @@ function notReadable(error: unknown, endpoint: Endpoint): ReeveError {
   });
 }
 
-function serverOf(
-  info: Readonly<Record<string, string>>,
-  commands: Knowledge<Reply>,
-  config: Knowledge<Reply>,
-  answered: { readonly atomicJobs: boolean; readonly functions: boolean },
-): ServerInfo {
+interface Answers {
+  readonly commands: Knowledge<Reply>;
+  readonly config: Knowledge<Reply>;
+  /** Whether these were answered. */
+  readonly atomicJobs: boolean;
+  readonly functions: boolean;
+}
+
+/** All that is made of INFO. Its some 200 fields are not kept while more is asked. */
+function toldBy(info: Readonly<Record<string, string>>, answers: Answers) {
+  return {
+    server: serverOf(info, answers),
+    keyspace: keyspaceOf(info),
+    replication: replicationOf(info),
+    memory: memoryOf(info),
+    runId: info.run_id ?? '',
+  };
+}
+
+function serverOf(info: Readonly<Record<string, string>>, answers: Answers): ServerInfo {
+  const { commands, config } = answers;
   const settings = fieldsOf(config.known ? config.value : undefined);
   const nodeTimeout = settings.get('cluster-node-timeout');
   return {
     product: info.valkey_version === undefined ? 'redis' : 'valkey',
     version: info.valkey_version ?? info.redis_version ?? '',
-    capabilities: capabilitiesOf(commands.known ? commands.value : undefined, answered),
+    capabilities: capabilitiesOf(commands.known ? commands.value : undefined, answers),
     nodeTimeoutMs:
       nodeTimeout === undefined
         ? unknown(config.known ? 'the server has no cluster-node-timeout' : config.why)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import type { Clock } from '@reeve/runtime';
 import type { RedisPort } from '../api/port.ts';
 import type { ClusterView } from '../api/view.ts';
@@ -78,10 +79,62 @@ test('what each says of the others is kept, also where they differ', async () =>
   assert.deepEqual(
     nodeOf(view, B).heard.map(({ by, line }) => [by, line.flags]),
     [
-      [A, ['master', 'fail']],
-      [C, ['master']],
+      [[A], ['master', 'fail']],
+      [[C], ['master']],
     ],
   );
+});
+
+test('whatever tables say, each line is heard once, from all who have it', async () => {
+  const letters = ['a', 'b', 'c', 'd'] as const;
+  const row = fc.array(fc.constantFrom('', 'master', 'master,fail', 'slave', 'handshake'), {
+    minLength: 4,
+    maxLength: 4,
+  });
+  const anyTables = fc.array(row, { minLength: 4, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(anyTables, async (tables) => {
+      const flagsBy = (by: number, about: number) => (by === about ? '' : (tables[by]?.[about] ?? ''));
+      const lines = (by: number) =>
+        letters.flatMap((letter, about) => {
+          const flags = flagsBy(by, about);
+          return flags === '' ? [] : [`${letter}@${about + 1} ${flags}`];
+        });
+      const port = scriptedPort(
+        Object.fromEntries(
+          letters.map((letter, by) => [
+            `10.0.0.1:${by + 1}`,
+            server(table(`${letter}@${by + 1}`, ...lines(by)), `run${by}`),
+          ]),
+        ),
+      );
+      const view = await observe(port, [1, 2, 3, 4]);
+      assert.equal(view.nodes.length, 4);
+      for (const [about, { heard }] of view.nodes.entries()) {
+        const expected = letters.flatMap((letter, by) => {
+          const flags = flagsBy(by, about);
+          return flags === '' || flags === 'handshake' ? [] : [`${id(letter)} ${flags}`];
+        });
+        const said = heard.flatMap(({ by, line }) => by.map((one) => `${one} ${line.flags.join()}`));
+        assert.deepEqual(said.sort(), expected);
+        assert.equal(new Set(heard.map(({ line }) => line)).size, heard.length);
+        const first = heard.map(({ by }) => by[0] ?? '');
+        assert.deepEqual(first, first.toSorted());
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a table is believed also if the rest of its node could not be read', async () => {
+  const broken = serverWith(valkeyAnswers(table('a@1', 'c@3').replace('myself,', '')));
+  const port = scriptedPort({
+    '10.0.0.1:1': broken,
+    '10.0.0.1:2': server(table('b@2', 'c@3')),
+    '10.0.0.1:3': server(table('c@3', 'b@2')),
+  });
+  const view = await observe(port, [1, 2]);
+  assert.equal(nodeOf(view, C).report.known, true, 'who was in a table that led nowhere is asked all the same');
 });
 
 test('without discovery only the given addresses are asked', async () => {
@@ -240,7 +293,11 @@ test('hundreds of nodes: tables that say the same are held once', async () => {
   );
   const view = await observe(port, [1]);
   assert.equal(view.nodes.length, count);
-  const different = new Set(view.nodes.flatMap((node) => node.heard.map(({ line }) => line)));
-  assert.equal(different.size, count);
-  assert.ok(view.nodes.every((node) => node.heard.length === count - 1));
+  for (const node of view.nodes) {
+    const others = view.nodes.map(({ id: other }) => other).filter((other) => other !== node.id);
+    assert.deepEqual(
+      node.heard.map(({ by }) => by),
+      [others],
+    );
+  }
 });

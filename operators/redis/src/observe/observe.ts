@@ -4,8 +4,8 @@ import type { Needs } from '../api/operation.ts';
 import type { RedisPort } from '../api/port.ts';
 import { type ClusterView, type Endpoint, formatEndpoint, type NodeLine } from '../api/view.ts';
 import { type Answered, type Failed, mergeViews } from './merge.ts';
-import { DEFAULT_TIMEOUT_MS, type Reading, readNode } from './node.ts';
-import { NodeTableReader } from './parse.ts';
+import { type Answer, DEFAULT_TIMEOUT_MS, type Reading, readNode } from './node.ts';
+import { NodeTableReader } from './tables.ts';
 
 export interface ObserveOptions extends Needs {
   /** Host, zone and other placement keys of an address. `host` defaults to the address. */
@@ -32,8 +32,9 @@ export async function observeCluster(
   const answered: Answered[] = [];
   const failed: Failed[] = [];
   const asked = new Set<string>();
-  // Lines are shared between tables: of a million lines a few thousand are looked at.
-  const followed = new Set<NodeLine>();
+  // By the numbers of lines, which tables share: of a million a thousand are looked at.
+  const followed: boolean[] = [];
+  let unfollowed = 0;
 
   async function visit(endpoint: Endpoint): Promise<void> {
     const key = formatEndpoint(endpoint);
@@ -42,18 +43,22 @@ export async function observeCluster(
     try {
       const answer = await readNode(reading, endpoint);
       answered.push({ endpoint, ...answer });
-      if (options.discover !== false) await Promise.all(follow(answer.report.others).map(visit));
+      if (options.discover !== false) await Promise.all(follow(answer).map(visit));
     } catch (error) {
       const { code, message } = asReeveError(error);
       failed.push({ endpoint, code, why: message });
     }
   }
 
-  function follow(lines: readonly NodeLine[]): readonly Endpoint[] {
+  function follow({ report: { others }, numbers }: Answer): readonly Endpoint[] {
+    for (; followed.length < reading.tables.lineCount; unfollowed++) followed.push(false);
     const endpoints: Endpoint[] = [];
-    for (const line of lines) {
-      if (followed.has(line)) continue;
-      followed.add(line);
+    for (let index = 0; unfollowed > 0 && index < numbers.length; index++) {
+      const number = numbers[index] as number;
+      if (followed[number]) continue;
+      followed[number] = true;
+      unfollowed--;
+      const line = others[index] as NodeLine;
       // A handshake has a made-up id and is no member yet; without an address there is nobody to ask.
       if (line.flags.includes('handshake') || line.host === '' || line.port === 0) continue;
       endpoints.push({ host: line.host, port: line.port });
@@ -62,5 +67,7 @@ export async function observeCluster(
   }
 
   await Promise.all([...seeds, ...(options.alsoAsk ?? [])].map(visit));
-  return { observedAt, ...mergeViews(answered, failed, options.annotations) };
+  const { annotations: annotate } = options;
+  const { lineCount } = reading.tables;
+  return { observedAt, ...mergeViews(answered, failed, { lineCount, ...(annotate && { annotate }) }) };
 }

@@ -6,7 +6,6 @@ import {
   clusterInfoOf,
   keyspaceOf,
   memoryOf,
-  NodeTableReader,
   parseClusterNodes,
   parseInfo,
   parseSpacedSlots,
@@ -52,37 +51,6 @@ describe('CLUSTER NODES', () => {
         importing: [],
       },
     );
-  });
-
-  test('a line is known again whatever its times are, and only if all the rest is the same', () => {
-    const reader = new NodeTableReader();
-    const line = (
-      changes: Partial<Record<'at' | 'flags' | 'of' | 'times' | 'epoch' | 'link' | 'slots', string>> = {},
-    ) => {
-      const all = { at: '10.0.0.1:1@2', flags: 'master', of: '-', times: '0 17', epoch: '3', link: 'connected' };
-      const { at, flags, of, times, epoch, link, slots = ' 0-5' } = { ...all, slots: undefined, ...changes };
-      return `${A} ${at} ${flags} ${of} ${times} ${epoch} ${link}${slots}`;
-    };
-    const [first] = reader.read(line());
-    for (const same of [line({ times: '1794781666736 1794781666738' }), `${line()}\r`, `${line()}\n`]) {
-      assert.equal(reader.read(same)[0], first);
-    }
-    const others = [
-      line({ at: '10.0.0.1:1@23' }),
-      line({ flags: 'master,fail?' }),
-      line({ flags: 'slave', of: B }),
-      line({ epoch: '33' }),
-      line({ link: 'disconnected' }),
-      line({ slots: ' 0-55' }),
-      line({ slots: '' }),
-    ];
-    for (const other of others) {
-      const [read] = reader.read(other);
-      assert.notEqual(read, first);
-      assert.deepEqual(read, parseClusterNodes(other)[0], 'as if it were the first');
-      assert.equal(reader.read(other)[0], read);
-    }
-    assert.equal(reader.read(line())[0], first);
   });
 
   test('addresses of IPv6 have colons of their own', () => {
@@ -139,38 +107,6 @@ describe('CLUSTER NODES', () => {
       }),
       { numRuns: 200 },
     );
-  });
-});
-
-describe('the tables of many nodes', () => {
-  test('lines that say the same are one object, whatever their times', () => {
-    const reader = new NodeTableReader();
-    const [first] = reader.read(`${B} 127.0.0.1:1@2 master - 0 1794781666738 1 connected 301-400`);
-    const [second] = reader.read(`${B} 127.0.0.1:1@2 master - 17 1794781699999 1 connected 301-400`);
-    const [moved] = reader.read(`${B} 127.0.0.1:1@2 master - 17 1794781699999 2 connected 301-400`);
-    assert.equal(first, second);
-    assert.notEqual(first, moved);
-    assert.equal(moved?.configEpoch, 2);
-  });
-
-  test('the tables of n nodes cost n lines and n own lines, not n times n', () => {
-    const count = 300;
-    const ids = Array.from({ length: count }, (_, n) => n.toString(16).padStart(40, '0'));
-    const tail = (n: number) => `connected ${n * 50}-${n * 50 + 49}`;
-    const reader = new NodeTableReader();
-    const different = new Set<object>();
-    for (let reporter = 0; reporter < count; reporter++) {
-      const text = ids
-        .map((id, n) => {
-          const flags = n === reporter ? 'myself,master' : 'master';
-          return `${id} 10.0.${n >> 8}.${n & 255}:6379@16379 ${flags} - 0 ${1794781666738 + reporter} ${n} ${tail(n)}`;
-        })
-        .join('\n');
-      const lines = reader.read(text);
-      assert.equal(lines.length, count);
-      for (const line of lines) different.add(line);
-    }
-    assert.equal(different.size, 2 * count);
   });
 });
 

@@ -18,70 +18,12 @@ export function numberOf(fields: Readonly<Record<string, string>>, name: string)
   return Number.isFinite(value) ? value : 0;
 }
 
-/** A line that was parsed, and by what it is known again: all of it but the times in its middle. */
-interface SharedLine {
-  /** Behind the id, up to the times, with the space before them. */
-  readonly head: string;
-  /** Behind the times, to the end. */
-  readonly tail: string;
-  readonly line: NodeLine;
-}
-
-const ID_LENGTH = 40;
-/** Of one node: its own line about itself, the others', and some that differ. More are parsed each time. */
-const MOST_FORMS = 8;
-
-/**
- * Reads CLUSTER NODES of many nodes. The tables of the nodes of one cluster say mostly the same, so equal lines are
- * parsed once and shared: at 1,000 nodes there are a million lines and some two thousand different ones. A line that is
- * known is not even copied out of its table.
- */
-export class NodeTableReader {
-  readonly #lines = new Map<string, NodeLine>();
-  readonly #forms = new Map<string, SharedLine[]>();
-
-  read(text: string): NodeLine[] {
-    const lines: NodeLine[] = [];
-    for (let from = 0, to = 0; from < text.length; from = to + 1) {
-      to = text.indexOf('\n', from);
-      if (to < 0) to = text.length;
-      const parsed = this.#known(text, from, to) ?? this.#line(text.slice(from, to));
-      if (parsed) lines.push(parsed);
-    }
-    return lines;
-  }
-
-  #known(text: string, from: number, to: number): NodeLine | undefined {
-    const forms = this.#forms.get(text.slice(from, from + ID_LENGTH));
-    if (!forms) return undefined;
-    for (const { head, tail, line } of forms) {
-      if (!text.startsWith(head, from + ID_LENGTH)) continue;
-      const ping = text.indexOf(' ', from + ID_LENGTH + head.length);
-      const pong = text.indexOf(' ', ping + 1);
-      if (ping > 0 && pong > 0 && pong + tail.length === to && text.startsWith(tail, pong)) return line;
-    }
-    return undefined;
-  }
-
-  #line(line: string): NodeLine | undefined {
-    const times = timesOf(line);
-    if (!times) return undefined;
-    const tail = line.slice(times.to).trimEnd();
-    const key = line.slice(0, times.from) + tail;
-    const shared = this.#lines.get(key);
-    if (shared) return shared;
-    const parsed = parseLine(key);
-    if (!parsed) return undefined;
-    this.#lines.set(key, parsed);
-    const forms = this.#forms.get(parsed.id) ?? [];
-    if (forms.length < MOST_FORMS) forms.push({ head: line.slice(ID_LENGTH, times.from + 1), tail, line: parsed });
-    this.#forms.set(parsed.id, forms);
-    return parsed;
-  }
-}
-
+/** The lines of CLUSTER NODES. For the tables of many nodes there is the `NodeTableReader`. */
 export function parseClusterNodes(text: string): NodeLine[] {
-  return new NodeTableReader().read(text);
+  return text.split('\n').flatMap((line) => {
+    const times = timesOf(line);
+    return (times && parseTimeless(withoutTimes(line, times))) ?? [];
+  });
 }
 
 /** The nodes to which the owner of this table has sent a ping that was not answered yet: the fifth word is when. */
@@ -94,8 +36,14 @@ export function unansweredBy(text: string): ReadonlySet<NodeId> {
   return ids;
 }
 
+/** Where its times are: from the space before the fifth word to the space behind the sixth. */
+interface Times {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Where its fifth and sixth word are, when ping was sent and pong received: they differ in each table. */
-function timesOf(line: string): { readonly from: number; readonly to: number } | undefined {
+export function timesOf(line: string): Times | undefined {
   let at = -1;
   let from = 0;
   for (let word = 0; word < 6; word++) {
@@ -104,6 +52,11 @@ function timesOf(line: string): { readonly from: number; readonly to: number } |
     if (word === 3) from = at;
   }
   return { from, to: at };
+}
+
+/** All that a line says of a node. */
+export function withoutTimes(line: string, { from, to }: Times): string {
+  return line.slice(0, from) + line.slice(to).trimEnd();
 }
 
 interface Address {
@@ -121,8 +74,8 @@ function parseAddress(text: string): Address | undefined {
   return { host, port: Number(port), busPort: Number(busPort ?? 0) };
 }
 
-/** A line without its times: id, address, flags, primary, epoch, link state, slots. */
-function parseLine(line: string): NodeLine | undefined {
+/** A line without its times: id, address, flags, primary, epoch, link state, slots. Undefined: no line of a node. */
+export function parseTimeless(line: string): NodeLine | undefined {
   const [id = '', addressText = '', flagText = '', primary = '', epoch = '', link = '', ...slotTexts] = line.split(' ');
   const address = parseAddress(addressText);
   if (!address || !/^[0-9a-f]{40}$/.test(id)) return undefined;

@@ -1,6 +1,13 @@
 /** Checks of the members: who is there, what they think of each other. */
 import type { Finding } from '../api/findings.ts';
-import { type ClusterView, formatEndpoint, type NodeId, type NodeLine, type NodeView } from '../api/view.ts';
+import {
+  type ClusterView,
+  formatEndpoint,
+  type Heard,
+  type NodeId,
+  type NodeLine,
+  type NodeView,
+} from '../api/view.ts';
 import {
   flaggedBy,
   isHandshake,
@@ -9,12 +16,12 @@ import {
   members,
   nodeName,
   nodeNames,
-  nodeOf,
   primaries,
   quorum,
   reported,
   roleOf,
   sameEndpoint,
+  whoSay,
 } from './topology.ts';
 
 function servesSlots(node: NodeView): boolean {
@@ -47,8 +54,8 @@ export function checkReachability(view: ClusterView): readonly Finding[] {
           : 'Take it out of the cluster: reeve redis del-node ADDRESS --node ID. Or start it again; if it brings back marks of a move that is over: reeve redis fix ADDRESS',
       });
     }
-    const suspectedBy = flaggedBy(node, 'fail?').filter((id) => !failedFor.includes(id));
-    if (suspectedBy.length > 0 && failedFor.length === 0) {
+    const suspectedBy = failedFor.length > 0 ? [] : flaggedBy(node, 'fail?');
+    if (suspectedBy.length > 0) {
       findings.push({
         code: 'NODE_SUSPECTED',
         severity: 'degraded',
@@ -85,7 +92,7 @@ function checkAddress(view: ClusterView, node: NodeView): readonly Finding[] {
       severity: cutOff.length > 0 ? 'degraded' : 'info',
       message: `${nodeName(view, node.id)} is at ${formatEndpoint(first.line)} for ${nodeNames(
         view,
-        elsewhere.map(({ by }) => by),
+        whoSay(elsewhere),
         3,
       )}${cutOff.length > 0 ? ', where they do not reach it' : ''}`,
       nodes: [node.id],
@@ -129,11 +136,12 @@ export function checkState(view: ClusterView): readonly Finding[] {
 
 export function checkRoles(view: ClusterView): readonly Finding[] {
   const findings: Finding[] = [];
+  const nodes = new Map(view.nodes.map((node) => [node.id, node]));
   for (const node of members(view)) {
     const opinions = isDisputed(node) ? Map.groupBy(opinionsOf(node), ({ line }) => placeIn(line)) : undefined;
     if (opinions && opinions.size > 1) {
       const said = [...opinions].map(([primaryId, held]) => {
-        const by = held.map((opinion) => opinion.by);
+        const by = [...whoSay(held)].sort((a, b) => Number(b === node.id) - Number(a === node.id));
         const role =
           primaryId === '' ? 'primary' : `replica of ${primaryId === '-' ? 'nobody' : nodeName(view, primaryId)}`;
         return `${role} for ${by[0] === node.id && by.length === 1 ? 'itself' : nodeNames(view, by, 2)}`;
@@ -148,7 +156,7 @@ export function checkRoles(view: ClusterView): readonly Finding[] {
     }
     if (!isReported(node)) continue;
     const { self } = node.report.value;
-    const primary = self.role === 'replica' && self.primaryId !== undefined ? nodeOf(view, self.primaryId) : undefined;
+    const primary = self.role === 'replica' && self.primaryId !== undefined ? nodes.get(self.primaryId) : undefined;
     if (self.role === 'replica' && (!primary || roleOf(primary) === 'replica')) {
       findings.push({
         code: 'ROLES_DIFFER',
@@ -169,32 +177,49 @@ function placeIn({ role, primaryId }: NodeLine): string {
   return role === 'primary' ? '' : (primaryId ?? '-');
 }
 
-/** Quickly: of a million lines nearly all say the same. */
 function isDisputed({ report, heard }: NodeView): boolean {
   const first = report.known ? report.value.self : heard[0]?.line;
-  return first !== undefined && heard.some(({ line }) => line !== first && placeIn(line) !== placeIn(first));
+  return first !== undefined && heard.some(({ line }) => placeIn(line) !== placeIn(first));
 }
 
 /** Whom a dead replica followed is known to those who heard it say so. Who came later heard of it only, and never will know. */
-function opinionsOf(node: NodeView): readonly { readonly by: NodeId; readonly line: NodeLine }[] {
-  const own = isReported(node) ? [{ by: node.id, line: node.report.value.self }] : [];
+function opinionsOf(node: NodeView): readonly Heard[] {
+  const own = isReported(node) ? [{ by: [node.id], line: node.report.value.self }] : [];
   const isHearsay = (line: NodeLine) => !isReported(node) && line.role === 'replica' && line.primaryId === undefined;
   return [...own, ...node.heard.filter(({ line }) => !isHandshake(line) && !isHearsay(line))];
 }
 
-/** Whom a table lacks. No id is in a table twice: with as many as there are, all of them members, nobody is missing. */
-function missingIn(others: readonly NodeLine[], all: ReadonlySet<NodeId>, self: NodeId): readonly NodeId[] {
-  if (others.length === all.size - 1 && others.every((line) => all.has(line.id) && !isHandshake(line))) return [];
-  const table = new Set(others.filter((line) => !isHandshake(line)).map((line) => line.id));
-  return [...all].filter((id) => id !== self && !table.has(id));
+/** Of each node that is read: whom its table lacks, and for whom it has no address. */
+interface Gaps {
+  readonly missing: NodeId[];
+  readonly lost: NodeId[];
+}
+
+/**
+ * Asked of the lines, who has them, and not of the tables: nearly all have the same lines. No id is in a table twice: a node of whom as
+ * many tell as there are is known to all.
+ */
+function gapsOf(view: ClusterView, all: readonly NodeView[]): ReadonlyMap<NodeId, Gaps> {
+  const gaps = new Map<NodeId, Gaps>(reported(view).map(({ id }) => [id, { missing: [], lost: [] }]));
+  for (const { id, report, heard } of all) {
+    const told = heard.filter(({ line }) => !isHandshake(line));
+    const count = told.reduce((sum, { by }) => sum + by.length, 0);
+    if (count !== gaps.size - (report.known ? 1 : 0)) {
+      const knowing = new Set(told.flatMap(({ by }) => by));
+      for (const [by, { missing }] of gaps) if (by !== id && !knowing.has(by)) missing.push(id);
+    }
+    for (const by of whoSay(told.filter(({ line }) => line.flags.includes('noaddr')))) gaps.get(by)?.lost.push(id);
+  }
+  return gaps;
 }
 
 export function checkMembership(view: ClusterView): readonly Finding[] {
   const findings: Finding[] = [];
-  const all = new Set(members(view).map((node) => node.id));
+  const all = members(view);
+  const gaps = gapsOf(view, all);
   for (const node of reported(view)) {
     const { others } = node.report.value;
-    const missing = missingIn(others, all, node.id);
+    const { missing, lost } = gaps.get(node.id) ?? { missing: [], lost: [] };
     if (missing.length > 0) {
       findings.push({
         code: 'MEMBERSHIP_DIFFERS',
@@ -204,7 +229,6 @@ export function checkMembership(view: ClusterView): readonly Finding[] {
         remedy: 'Normal for a moment after a node joined or left. If it stays: reeve redis fix ADDRESS',
       });
     }
-    const lost = others.filter((line) => line.flags.includes('noaddr')).map((line) => line.id);
     if (lost.length > 0) {
       findings.push({
         code: 'MEMBERSHIP_DIFFERS',
@@ -214,7 +238,9 @@ export function checkMembership(view: ClusterView): readonly Finding[] {
         remedy: 'If the node is gone: reeve redis del-node ADDRESS --node ID',
       });
     }
-    for (const line of others.filter(isHandshake)) {
+    // All other lines are about members: with no more than those there is no need to look.
+    const hasMore = others.length > all.length - 1 - missing.length;
+    for (const line of hasMore ? others.filter(isHandshake) : []) {
       // What is left of a handshake with somebody who is known by now goes away with the node timeout.
       const isKnown = others.some((other) => !isHandshake(other) && sameEndpoint(other, line));
       findings.push({

@@ -8,7 +8,7 @@ import {
   nodeOf,
   primaries,
   type ReportedNode,
-  replicasOf,
+  replicasByPrimary,
   reported,
   reportedPrimaries,
 } from './topology.ts';
@@ -66,13 +66,14 @@ function linkRemedy(view: ClusterView, replica: ReportedNode): string {
 }
 
 function checkCounts(view: ClusterView, wanted: number | undefined): readonly Finding[] {
+  const replicas = replicasByPrimary(view);
   const served = primaries(view)
     .filter((node) => likelySlots(node).length > 0)
-    .map((node) => ({ node, replicas: replicasOf(view, node.id) }))
-    .map(({ node, replicas }) => ({
+    .map((node) => ({ node, own: replicas.get(node.id) ?? [] }))
+    .map(({ node, own }) => ({
       node,
-      present: replicas.filter((replica) => replica.report.known).length,
-      unread: replicas.filter((replica) => !replica.report.known).length,
+      present: own.filter((replica) => replica.report.known).length,
+      unread: own.filter((replica) => !replica.report.known).length,
     }));
   const most = Math.max(0, ...served.map(({ present }) => present));
   const least = Math.min(...served.map(({ present }) => present));

@@ -12,10 +12,11 @@ import {
   type SlotRanges,
   unionSlots,
 } from '../api/slots.ts';
-import type { AtomicJob, ClusterView, NodeId, NodeLine, OpenSlot } from '../api/view.ts';
+import type { AtomicJob, ClusterView, NodeId, NodeView, OpenSlot } from '../api/view.ts';
 import {
   heardSlots,
   isHandshake,
+  isReported,
   members,
   nodeName,
   nodeNames,
@@ -89,30 +90,54 @@ function checkOwners(view: ClusterView): readonly Finding[] {
 }
 
 /**
- * The slot map of a node as text: who owns what, in its eyes. Tables of one observation share their lines, so that each
- * line is written out once, and only its number a thousand times.
+ * Where the slot map of each node that is read differs from what most say, as text: the same for the same map, and nothing for most.
+ * Asked of the lines, who has them, and not of the tables: nearly all have the same lines.
  */
-function signatures(): (node: ReportedNode) => string {
-  const byText = new Map<string, number>();
-  const byLine = new Map<NodeLine, number>();
-  const numberOf = (line: NodeLine): number => {
-    const known = byLine.get(line);
-    if (known !== undefined) return known;
-    const text = `${line.id}:${formatSlots(line.slots)}`;
-    const number = byText.get(text) ?? byText.size;
-    byText.set(text, number);
-    byLine.set(line, number);
-    return number;
+function differences(view: ClusterView): ReadonlyMap<NodeId, string> {
+  const readers = reported(view).map(({ id }) => id);
+  const differing = new Map<NodeId, string>();
+  for (const node of members(view)) {
+    const opinions = opinionsOnSlots(node, readers);
+    const [most] = [...opinions].sort((a, b) => voices(b[1]) - voices(a[1]));
+    for (const [slots, by] of opinions) {
+      if (slots === most?.[0]) continue;
+      for (const id of by.flat()) differing.set(id, `${differing.get(id) ?? ''} ${node.id}:${slots}`);
+    }
+  }
+  return differing;
+}
+
+type Opinions = ReadonlyMap<string, readonly (readonly NodeId[])[]>;
+
+/** What a node owns in the eyes of all who are read, itself included. Who does not know it gives it nothing. */
+function opinionsOnSlots(node: NodeView, readers: readonly NodeId[]): Opinions {
+  const opinions = new Map<string, (readonly NodeId[])[]>();
+  const add = (slots: SlotRanges, by: readonly NodeId[]) => {
+    const text = formatSlots(slots);
+    const known = opinions.get(text);
+    if (known) known.push(by);
+    else opinions.set(text, [by]);
   };
-  return (node) => {
-    const { self, others } = node.report.value;
-    const owners = [self, ...others].filter((line) => line.slots.length > 0 && !isHandshake(line));
-    return Uint32Array.from(owners, numberOf).sort().join(' ');
-  };
+  if (isReported(node)) add(node.report.value.self.slots, [node.id]);
+  for (const { line, by } of node.heard) if (!isHandshake(line)) add(line.slots, by);
+  const told = [...opinions.values()];
+  if (told.reduce((sum, by) => sum + voices(by), 0) === readers.length) return opinions;
+  const telling = new Set(told.flat(2));
+  add(
+    [],
+    readers.filter((id) => !telling.has(id)),
+  );
+  return opinions;
+}
+
+function voices(by: readonly (readonly NodeId[])[]): number {
+  return by.reduce((sum, { length }) => sum + length, 0);
 }
 
 export function checkViews(view: ClusterView): readonly Finding[] {
-  const groups = [...Map.groupBy(reported(view), signatures()).values()].sort((a, b) => b.length - a.length);
+  const differing = differences(view);
+  const groups = [...Map.groupBy(reported(view), ({ id }) => differing.get(id) ?? '').values()];
+  groups.sort((a, b) => b.length - a.length);
   const [most, ...rest] = groups;
   const pattern = most?.[0];
   if (!pattern) return [];

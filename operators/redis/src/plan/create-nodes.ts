@@ -11,6 +11,7 @@ import {
   refName,
   refOf,
   sameEndpoint,
+  whoSay,
 } from './topology.ts';
 
 /** The oldest major versions with all that plans rely on (replicated SETSLOT, functions, shards). Tested are Redis 7.0 and Valkey 9. */
@@ -113,7 +114,7 @@ export function judgeStrangers(view: ClusterView, node: ReportedNode, own: Reado
     if (isHandshake(line) || own.has(line.id)) continue;
     strangers.set(line.id, refName({ id: line.id, endpoint: line }));
   }
-  for (const { by } of node.heard) if (!own.has(by)) strangers.set(by, nodeName(view, by));
+  for (const by of whoSay(node.heard)) if (!own.has(by)) strangers.set(by, nodeName(view, by));
   if (strangers.size === 0) return [];
   const names = [...strangers.values()];
   const shown = names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');

@@ -104,7 +104,8 @@ function deadProblems(view: ClusterView, node: NodeView): readonly Refusal[] {
   const refused: Refusal[] = [];
   const refuse = (code: string, message: string) => refused.push({ code, message, subjects: [node.id] });
   const knowing = reported(view).filter((each) => lineAbout(each, node.id) !== undefined);
-  const doubting = knowing.filter((each) => !flaggedBy(node, 'fail').includes(each.id));
+  const sure = flaggedBy(node, 'fail');
+  const doubting = knowing.filter((each) => !sure.includes(each.id));
   if (!isFailed(node) || doubting.length > 0) {
     const who: readonly NodeId[] = doubting.map((each) => each.id);
     refuse('NODE_NOT_FAILED', `${name} cannot be read, but ${nodeNames(view, who)} do not call it failed`);

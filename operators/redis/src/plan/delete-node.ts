@@ -157,7 +157,7 @@ function clusterLeft(goal: DeleteNodeGoal, whole: ClusterView): ClusterView {
     .flat();
   const victim = nodeOf(whole, goal.id);
   const isLinked =
-    victim?.heard.some(({ by }) => ids.includes(by)) ||
+    victim?.heard.some(({ by }) => by.some((id) => ids.includes(id))) ||
     (victim?.report.known && victim.report.value.others.some((line) => ids.includes(line.id)));
   return restrictTo(whole, isLinked ? [...ids, goal.id] : ids);
 }

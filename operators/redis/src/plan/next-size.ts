@@ -8,7 +8,7 @@ import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
 import type { PodMember } from './pods.ts';
 import type { RebalanceRequest } from './rebalance.ts';
 import type { SpreadRequest } from './spread.ts';
-import { loners, ownSlots, primaryIdOf, replicasOf, reportedPrimaries, roleOf } from './topology.ts';
+import { loners, ownSlots, primaryIdOf, replicasByPrimary, replicasOf, reportedPrimaries, roleOf } from './topology.ts';
 
 type Housed = PodMember & { readonly node: NonNullable<PodMember['node']> };
 
@@ -73,7 +73,8 @@ function leaving(facts: NextFacts, cluster: ClusterView, housed: readonly Housed
 /** A replica of the primary that has most of them. */
 function spareReplica(cluster: ClusterView, housed: readonly Housed[]): Housed | undefined {
   const replicas = housed.filter(({ node }) => roleOf(node) === 'replica');
-  const siblings = ({ node }: Housed) => replicasOf(cluster, primaryIdOf(node) ?? '').length;
+  const all = replicasByPrimary(cluster);
+  const siblings = ({ node }: Housed) => all.get(primaryIdOf(node) ?? '')?.length ?? 0;
   return replicas.sort((a, b) => siblings(b) - siblings(a) || b.ordinal - a.ordinal)[0];
 }
 
@@ -92,10 +93,10 @@ function wrongRoles(facts: NextFacts, cluster: ClusterView, housed: readonly Hou
     return [takeOut(facts, least, 'is a primary too many: its slots move to others, and it becomes a replica')];
   }
   // One without slots gets none: it is no voter, and has nothing that a replica could keep.
-  const short = standing.find(
-    ({ node }) => countSlots(ownSlots(node)) > 0 && replicasOf(cluster, node.id).length < desired.replicasPerPrimary,
-  );
-  const rich = standing.find(({ node }) => replicasOf(cluster, node.id).length > desired.replicasPerPrimary);
+  const replicas = replicasByPrimary(cluster);
+  const countOf = ({ node }: Housed) => replicas.get(node.id)?.length ?? 0;
+  const short = standing.find((pod) => countSlots(ownSlots(pod.node)) > 0 && countOf(pod) < desired.replicasPerPrimary);
+  const rich = standing.find((pod) => countOf(pod) > desired.replicasPerPrimary);
   if (!short || !rich) return [];
   const spare = spareReplica(cluster, housed);
   return spare ? [takeOut(facts, spare, `is a replica too many where it is, and ${short.name} has too few`)] : [];

@@ -7,6 +7,7 @@ import { countSlots, formatSlots, parseSlots, type SlotRanges } from '../api/slo
 import type {
   AtomicJob,
   ClusterView,
+  Heard,
   NodeId,
   NodeLine,
   NodeReport,
@@ -132,27 +133,42 @@ export function viewOfNodes(
   nodes: readonly TestNode[],
   options: { readonly observedAt?: number; readonly silent?: ClusterView['silent'] } = {},
 ): ClusterView {
+  const lines = new Map(nodes.map((node) => [node, lineOf(node, nodes)]));
   const views = nodes.map(
     (node): Omit<NodeView, 'heard'> => ({
       id: node.id,
       endpoint: { host: node.host, port: node.port },
-      report: node.unreachable === undefined ? known(reportOf(node, nodes)) : unknown(node.unreachable),
+      report: node.unreachable === undefined ? known(reportOf(node, nodes, lines)) : unknown(node.unreachable),
       annotations: node.annotations,
     }),
   );
   views.sort((a, b) => (a.id < b.id ? -1 : 1));
   // From the finished reports, so that what a test edited there is also what is heard.
-  const heardOf = (id: NodeId) =>
-    views.flatMap((by) =>
-      by.report.known
-        ? by.report.value.others.filter((line) => line.id === id).map((line) => ({ by: by.id, line }))
-        : [],
-    );
+  const heard = heardIn(views);
   return {
     observedAt: options.observedAt ?? 1_000,
-    nodes: views.map((node) => ({ ...node, heard: heardOf(node.id) })),
+    nodes: views.map((node) => ({ ...node, heard: heard.get(node.id) ?? [] })),
     silent: options.silent ?? [],
   };
+}
+
+/** As an observation has it: equal lines are one object there, and said once by many. */
+function heardIn(views: readonly Omit<NodeView, 'heard'>[]): ReadonlyMap<NodeId, readonly Heard[]> {
+  const listeners = new Map<NodeLine, NodeId[]>();
+  const heard = new Map<NodeId, Heard[]>();
+  for (const { id, report } of views) {
+    for (const line of report.known ? report.value.others : []) {
+      const known = listeners.get(line);
+      if (known) {
+        known.push(id);
+        continue;
+      }
+      const by = [id];
+      listeners.set(line, by);
+      heard.set(line.id, [...(heard.get(line.id) ?? []), { line, by }]);
+    }
+  }
+  return heard;
 }
 
 function tableOf(node: TestNode, nodes: readonly TestNode[]): readonly NodeId[] {
@@ -184,7 +200,7 @@ function lineOf(node: TestNode, nodes: readonly TestNode[]): NodeLine {
   };
 }
 
-function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
+function reportOf(node: TestNode, nodes: readonly TestNode[], lines: ReadonlyMap<TestNode, NodeLine>): NodeReport {
   const ids = new Set(tableOf(node, nodes));
   const table = nodes.filter((other) => ids.has(other.id) || other.id === node.id);
   const owners = table.filter((other) => other.role === 'primary' && other.slots !== '');
@@ -211,7 +227,7 @@ function reportOf(node: TestNode, nodes: readonly TestNode[]): NodeReport {
       migrating: node.migrating,
       importing: node.importing,
     },
-    others: table.filter((other) => other.id !== node.id).map((other) => lineOf(other, nodes)),
+    others: table.filter((other) => other.id !== node.id).map((other) => lines.get(other) ?? lineOf(other, nodes)),
     info: {
       state: node.state ?? (assigned >= 16_384 ? 'ok' : 'fail'),
       size: owners.length,

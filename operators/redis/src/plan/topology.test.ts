@@ -71,7 +71,7 @@ test('an entry in handshake is no member, no primary and no acquaintance', () =>
         report: { known: false as const, why: 'handshake' },
         heard: [
           {
-            by: idOf('p0'),
+            by: [idOf('p0')],
             line: {
               ...(view.nodes[0]?.report.known ? view.nodes[0].report.value.self : assert.fail()),
               id: phantom,

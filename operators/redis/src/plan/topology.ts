@@ -8,6 +8,7 @@ import {
   type ClusterView,
   type Endpoint,
   formatEndpoint,
+  type Heard,
   type NodeId,
   type NodeLine,
   type NodeRef,
@@ -91,6 +92,19 @@ export function reportedPrimaries(view: ClusterView): readonly ReportedNode[] {
 /** Replicas of a primary, reporting or not. */
 export function replicasOf(view: ClusterView, id: NodeId): readonly NodeView[] {
   return view.nodes.filter((node) => primaryIdOf(node) === id);
+}
+
+/** The same for all primaries at once. */
+export function replicasByPrimary(view: ClusterView): ReadonlyMap<NodeId, readonly NodeView[]> {
+  const replicas = new Map<NodeId, NodeView[]>();
+  for (const node of view.nodes) {
+    const id = primaryIdOf(node);
+    if (id === undefined) continue;
+    const known = replicas.get(id);
+    if (known) known.push(node);
+    else replicas.set(id, [node]);
+  }
+  return replicas;
 }
 
 /** The slots a reporting primary says it owns; nothing for replicas and for nodes that were not read. */
@@ -213,7 +227,7 @@ export function restrictTo(view: ClusterView, ids: readonly NodeId[]): ClusterVi
     ...view,
     nodes: view.nodes
       .filter((node) => kept.has(node.id))
-      .map((node) => ({ ...node, heard: node.heard.filter(({ by }) => kept.has(by)) })),
+      .map((node) => ({ ...node, heard: heardFrom(node.heard, (by) => kept.has(by)) })),
   };
 }
 
@@ -223,13 +237,27 @@ export function withoutNode(view: ClusterView, id: NodeId): ClusterView {
     ...view,
     nodes: view.nodes
       .filter((node) => node.id !== id)
-      .map((node) => ({ ...node, heard: node.heard.filter(({ by }) => by !== id) })),
+      .map((node) => ({ ...node, heard: heardFrom(node.heard, (by) => by !== id) })),
   };
 }
 
-/** The flags that others give a node. A node never flags itself. */
+/** Of what is heard, what these say. */
+function heardFrom(heard: readonly Heard[], counts: (by: NodeId) => boolean): readonly Heard[] {
+  return heard
+    .map(({ line, by }) => ({ line, by: by.filter(counts) }))
+    .filter(({ by }) => by.length > 0)
+    .sort((a, b) => compareText(a.by[0] ?? '', b.by[0] ?? ''));
+}
+
+/** All who say one of these lines, sorted. */
+export function whoSay(heard: readonly Heard[]): readonly NodeId[] {
+  const [first, ...more] = heard;
+  return more.length === 0 ? (first?.by ?? []) : heard.flatMap(({ by }) => by).sort(compareText);
+}
+
+/** Who of the others gives a node this flag. A node never flags itself. */
 export function flaggedBy(node: NodeView, flag: string): readonly NodeId[] {
-  return node.heard.filter(({ line }) => line.flags.includes(flag)).map(({ by }) => by);
+  return whoSay(node.heard.filter(({ line }) => line.flags.includes(flag)));
 }
 
 /** Sum over all databases; undefined when the node was not read. */

@@ -53,6 +53,7 @@ export function startAgent(world: OperatorWorld, { name, endpoint, podUid, annot
         find: (...args) => alive<LeaseObject | undefined>(() => leases.find(...args)),
         update: (object, options) => alive<LeaseObject>(() => leases.update(object as never, options)),
         create: (object, options) => alive<LeaseObject>(() => leases.create(object as never, options)),
+        patch: (...args) => alive<LeaseObject>(() => leases.patch(...args)),
       },
       redis: modelPort(model, async (call) => (isDead ? never() : call.apply())),
       endpoint,

@@ -3,6 +3,7 @@
  * two machines: whoever judges a lease counts, by its own clock, since it last saw it renewed.
  */
 import type { Clock } from '../ports/ports.ts';
+import { failureOf } from '../reflector/port.ts';
 import { type KubeResource, type ObjectClient, type Written, written } from '../resource/objects.ts';
 
 export interface LeaseObject extends KubeResource {
@@ -16,6 +17,12 @@ export interface LeaseObject extends KubeResource {
 
 export interface LeaseClient extends ObjectClient<LeaseObject> {
   create(object: LeaseObject, options?: { readonly signal?: AbortSignal }): Promise<LeaseObject>;
+  /** A conflict if the version that the value names is not the present one. */
+  patch(
+    name: string,
+    patch: { readonly type: 'merge'; readonly value: object },
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<LeaseObject>;
 }
 
 /** The longest silence of an agent that lives. */
@@ -104,12 +111,24 @@ export class MemberLease {
     return result;
   }
 
-  /** Without reading it first: if somebody else wrote it since, the server refuses. Thousands of agents do this all day. */
+  /**
+   * Without reading it first, and only what changes: thousands of agents do this all day. The version that goes along is all that it
+   * rests on: if anybody wrote the lease since, or it is another one, the server refuses.
+   */
   async #renewOwn(signal: AbortSignal): Promise<boolean> {
     const own = this.#own;
     // Whatever comes of it, it is read the next time, unless this is written.
     this.#own = undefined;
-    return own !== undefined && this.#update(own, signal);
+    const resourceVersion = own?.metadata.resourceVersion;
+    if (!own || resourceVersion === undefined) return false;
+    const value = { metadata: { resourceVersion }, spec: { renewTime: this.#renewTime() } };
+    try {
+      return this.#keep(await written(this.#client.patch(this.#name, { type: 'merge', value }, { signal })));
+    } catch (error) {
+      // Accounts that were made before agents did this may update their lease, and not patch it.
+      if (failureOf(error).status !== 403) throw error;
+      return this.#update(own, signal);
+    }
   }
 
   async #readAndRenew(signal: AbortSignal): Promise<boolean> {
@@ -141,9 +160,13 @@ export class MemberLease {
     return {
       holderIdentity: this.#holder,
       leaseDurationSeconds: LEASE_SECONDS,
-      // The server wants microseconds.
-      renewTime: new Date(this.#clock.now()).toISOString().replace('Z', '000Z'),
+      renewTime: this.#renewTime(),
       leaseTransitions,
     };
+  }
+
+  /** The server wants microseconds. */
+  #renewTime(): string {
+    return new Date(this.#clock.now()).toISOString().replace('Z', '000Z');
   }
 }

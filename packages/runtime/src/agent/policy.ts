@@ -94,7 +94,7 @@ export function podAgentRole(): Manifest {
     rules: [
       { apiGroups: [group], resources: [plural], verbs: ['get', 'list', 'watch'] },
       { apiGroups: [group], resources: [`${plural}/status`], verbs: ['get', 'update', 'patch'] },
-      { apiGroups: [LEASES], resources: ['leases'], verbs: ['get', 'create', 'update'] },
+      { apiGroups: [LEASES], resources: ['leases'], verbs: ['get', 'create', 'update', 'patch'] },
     ],
   };
 }
@@ -130,7 +130,7 @@ export function hostAgentRights(namespace: string, member: string): readonly Man
         resourceNames: [member],
         verbs: ['get', 'update', 'patch'],
       },
-      { apiGroups: [LEASES], resources: ['leases'], resourceNames: [lease], verbs: ['get', 'update'] },
+      { apiGroups: [LEASES], resources: ['leases'], resourceNames: [lease], verbs: ['get', 'update', 'patch'] },
     ]),
     binding(namespace, 'Role', account, account),
   ];
