@@ -61,7 +61,7 @@ export async function serve(
 
 /** Waits until something is true, for a second at most. */
 export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = Date.now() + 1000;
+  const end = Date.now() + 10_000;
   while (!condition()) {
     if (Date.now() > end) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));

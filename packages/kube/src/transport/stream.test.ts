@@ -6,7 +6,7 @@ import { Stream } from './stream.ts';
 /** What waits for a reader before the connection does. */
 const HIGH_WATER = 256 * 1024;
 /** More than is read before the connection waits. */
-const BURST = 24 * HIGH_WATER;
+const BURST = 8 * HIGH_WATER;
 /** More than it takes to read until the connection waits again. */
 const TURNS = 50;
 
