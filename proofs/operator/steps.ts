@@ -6,6 +6,7 @@ import { until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
 import { backupStep } from './backup-steps.ts';
 import { damageSteps } from './damage-steps.ts';
+import { externalSteps } from './external-steps.ts';
 import { bringBack, lose, nodesOfZone } from './places.ts';
 import { MAIN, mainSpec, type Stage, type Step } from './stage.ts';
 import { tlsSteps } from './tls-steps.ts';
@@ -213,4 +214,5 @@ export const steps: readonly Step[] = [
   ...damageSteps,
   backupStep,
   ...tlsSteps,
+  ...externalSteps,
 ];
