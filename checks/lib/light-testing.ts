@@ -1,7 +1,8 @@
 /**
  * Node's test runner follows every promise from its making to its collection, only to know which test an error belongs
- * to that nobody caught. Tests that await much take twice as long for it. Here it follows timers, sockets and the like,
- * but no promises; such an error then fails the process instead of one of its tests, and is told with its stack.
+ * to that nobody caught. That was a tenth of the processor time of all unit tests. Here it follows timers, sockets and
+ * the like, but no promises; such an error then fails the process instead of one of its tests, and is told with its
+ * stack.
  *
  * Load this before anything that imports `node:test`: the runner takes `createHook` when it is loaded.
  */

@@ -82,7 +82,7 @@ type Write = (text: string) => unknown;
 const toStdout: Write = (text) => process.stdout.write(text);
 
 /** Enough that the last to end does not end long after the others, few enough that starting them costs little. */
-const BATCHES = 8;
+const BATCHES = 6;
 
 /**
  * Many small files in few processes, because starting Node and stripping types costs more than most tests do. The output

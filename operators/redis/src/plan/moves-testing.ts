@@ -18,9 +18,10 @@ export function viewWith(world: World, needs: Needs): ClusterView {
   for (const slot of slotsOf(needs.countKeysIn ?? [])) none[slot] = { keys: 0 };
   return viewOfNodes(
     world.map((node) => {
-      const measures = { ...none };
-      for (const [slot, keys] of Object.entries(node.keys)) if (Number(slot) in none) measures[Number(slot)] = { keys };
-      return { ...node, measures };
+      const counted = Object.entries(node.keys).filter(([slot]) => Number(slot) in none);
+      // Most have no keys: thousands of zeros are not copied for each.
+      if (counted.length === 0) return { ...node, measures: none };
+      return { ...node, measures: { ...none, ...Object.fromEntries(counted.map(([slot, keys]) => [slot, { keys }])) } };
     }),
   );
 }

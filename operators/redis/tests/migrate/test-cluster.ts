@@ -202,11 +202,18 @@ export function entryWith(value: string, bytes = value.length): { readonly value
   return { value, bytes };
 }
 
+/** By slot, the first of all tags that were tried: each is tried once, whoever asks. */
+const tags = new Map<number, string>();
+let tried = 0;
+
 /** A hash tag of the slot. */
 function tagOf(slot: number): string {
-  for (let number = 0; ; number++) {
-    const tag = number.toString(36);
-    if (slotOfKey(tag) === slot) return tag;
+  for (;;) {
+    const known = tags.get(slot);
+    if (known !== undefined) return known;
+    const tag = (tried++).toString(36);
+    const found = slotOfKey(tag);
+    if (!tags.has(found)) tags.set(found, tag);
   }
 }
 

@@ -50,7 +50,7 @@ class World {
     return new Loader(environment, 10, async () => {
       this.looks++;
       const owner = { host: this.owner, port: 1 };
-      return Array.from({ length: 16_384 }, () => owner);
+      return new Array<Endpoint>(16_384).fill(owner);
     });
   }
 }
