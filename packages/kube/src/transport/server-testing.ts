@@ -59,7 +59,7 @@ export async function serve(
   return { url: new URL(`${kind === 'https' || kind === 'h2' ? 'https' : 'http'}://127.0.0.1:${port}`), connections };
 }
 
-/** Waits until something is true, for a second at most. */
+/** Waits until something is true, for ten seconds at most. */
 export async function until(what: string, condition: () => boolean): Promise<void> {
   const end = Date.now() + 10_000;
   while (!condition()) {

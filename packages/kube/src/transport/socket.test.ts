@@ -11,9 +11,15 @@ const TLS = { ca: undefined, certificate: undefined, key: undefined, serverName:
 
 async function serve(t: TestContext, upgrade: (request: IncomingMessage, socket: Duplex) => void) {
   const server: Server = createServer((_request, response) => response.writeHead(400).end());
-  server.on('upgrade', upgrade);
+  const upgraded = new Set<Duplex>();
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
+    upgraded.add(socket);
+    upgrade(request, socket);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
+    // The server counts them no more, and files that share this process look for what is left open.
+    for (const socket of upgraded) socket.destroy();
     server.closeAllConnections();
     server.close();
   });

@@ -45,7 +45,8 @@ test('what comes while a stream rests is told after it, also if nothing follows'
   };
   const request = { method: 'GET', path: '/', streaming: true } as const;
   const stream = new Stream(server.url, request, noTls, () => undefined, gathering);
-  t.after(() => stream.destroy());
+  // Before the server goes, which waits for all connections of this process.
+  using _ended = { [Symbol.dispose]: () => stream.destroy() };
   await until('all of it is told', () => bytes === BURST);
   assert.ok(hasLetGo, 'the connection was kept waiting');
 });
