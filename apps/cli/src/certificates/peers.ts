@@ -25,19 +25,32 @@ export const peerCertificates: Certificates = {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
+/** Nobody has chains or bundles of more. */
+const MOST_CERTIFICATES = 32;
+
 function certificatesOf(text: string): readonly X509Certificate[] {
-  return (text.match(CERTIFICATE) ?? []).flatMap((one) => (read(one) ? [new X509Certificate(one)] : []));
+  const texts = (text.match(CERTIFICATE) ?? []).slice(0, MOST_CERTIFICATES);
+  return texts.flatMap((one) => (read(one) ? [new X509Certificate(one)] : []));
 }
 
-/** Each step up uses one of those between: so it ends. */
+/** Each is reached once at most: whoever may write a Secret must not keep the operator busy. */
 function leadsTo(
-  one: X509Certificate,
+  first: X509Certificate,
   between: readonly X509Certificate[],
   authorities: readonly X509Certificate[],
 ): boolean {
-  const isSignedBy = (by: X509Certificate) => one.checkIssued(by) && one.verify(by.publicKey);
-  if (authorities.some(isSignedBy)) return true;
-  return between.some((next, index) => isSignedBy(next) && leadsTo(next, between.toSpliced(index, 1), authorities));
+  const isSigned = (one: X509Certificate, by: X509Certificate) => one.checkIssued(by) && one.verify(by.publicKey);
+  const reached = [first];
+  const left = new Set(between);
+  for (const one of reached) {
+    if (authorities.some((by) => isSigned(one, by))) return true;
+    for (const next of left) {
+      if (!isSigned(one, next)) continue;
+      left.delete(next);
+      reached.push(next);
+    }
+  }
+  return false;
 }
 
 function read(text: string): CertificateFacts | undefined {

@@ -9,11 +9,12 @@ const bundle = (names: string) =>
     .map((name) => `${BEGIN}${name}-----END CERTIFICATE-----\n`)
     .join('');
 
-/** Certificates as texts: `ID by AUTHORITY until TIME`; a bundle is their names, each marked; a key is `key of ID`. */
+/** Certificates as texts: `ID by AUTHORITY until TIME`, and `from TIME` where it is not always good; a bundle is their names, each marked; a key is `key of ID`. */
 const judge: Parameters<typeof offerProblem>[2] = {
   read: (text) => {
-    const [, fingerprint, until] = /^(\S+) by \S+ until (\d+)$/.exec(text) ?? [];
-    return fingerprint === undefined ? undefined : { fingerprint, from: 0, until: Number(until), names: [] };
+    const [, fingerprint, until, from = 0] = /^(\S+) by \S+ until (\d+)(?: from (\d+))?$/.exec(text) ?? [];
+    const life = { from: Number(from), until: Number(until) };
+    return fingerprint === undefined ? undefined : { fingerprint, ...life, names: [] };
   },
   isTrusted: (chain, authorities) => authorities.includes(`${BEGIN}${chain.split(' ')[2] ?? ''}-`),
   fits: (certificate, key) => key === `key of ${certificate.split(' ', 1)[0]}`,
@@ -30,6 +31,8 @@ test('what servers could not show each other is refused, also as the first one',
   assert.equal(code(undefined, parts('1', 'A', 'A')), undefined);
   assert.equal(code(undefined, parts('1', 'A', 'B')), 'TLS_UNFIT');
   assert.equal(code(undefined, parts('1', 'A', 'A', NOW)), 'TLS_UNFIT');
+  assert.equal(code(undefined, { ...parts('1', 'A', 'A'), cert: `1 by A until 1000 from ${NOW + 1}` }), 'TLS_UNFIT');
+  assert.equal(code(undefined, { ...parts('1', 'A', 'A'), cert: `1 by A until 1000 from ${NOW}` }), undefined);
   assert.equal(code(undefined, { ...parts('1', 'A', 'A'), key: 'key of 2' }), 'TLS_UNFIT');
   assert.equal(code(undefined, { ...parts('1', 'A', 'A'), cert: 'nothing' }), 'TLS_UNFIT');
 });

@@ -23,6 +23,8 @@ export function offerProblem(
 ): Refusal | undefined {
   const facts = judge.read(offered.cert);
   if (!facts) return refusal('TLS_UNFIT', 'tls.crt is no certificate');
+  if (facts.from > now)
+    return refusal('TLS_UNFIT', `the certificate is not good before ${new Date(facts.from).toISOString()}`);
   if (facts.until <= now)
     return refusal('TLS_UNFIT', `the certificate ended at ${new Date(facts.until).toISOString()}`);
   if (!judge.fits(offered.cert, offered.key)) return refusal('TLS_UNFIT', 'tls.key is not the key of tls.crt');
