@@ -48,6 +48,22 @@ test('a file that cannot be loaded fails', async () => {
   assert.match(output, /nowhere\.ts/);
 });
 
+test('a suite that fails fails, also where all its tests passed or none came to be', async () => {
+  const faults = [
+    "after(() => assert.fail('not all')); test('good', () => undefined);",
+    "throw new Error('too early');",
+  ];
+  for (const fault of faults) {
+    const { problem, output } = await run(
+      "import { after, describe } from 'node:test';",
+      "test('another', () => undefined);",
+      `describe('suite', () => { ${fault} });`,
+    );
+    assert.equal(problem, '1 tests failed', output);
+    assert.match(output, /not all|too early/);
+  }
+});
+
 test('an error that nobody caught fails, with its stack and the test that ran', async () => {
   for (const stray of ["void Promise.reject(new Error('stray'))", "setTimeout(() => { throw new Error('stray'); })"]) {
     const { problem, output } = await run(`test('leaves something behind', () => { ${stray}; });`);

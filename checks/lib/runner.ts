@@ -182,8 +182,11 @@ export async function runInNode(
   const stream = run({ ...options, execArgv: [...(options.execArgv ?? [])], files: [...files], cwd: root });
   stream.on('test:dequeue', ({ name, file, line }) => begins(`${name} (${file}:${line})`));
   stream.on('test:summary', (summary) => {
+    if (summary.file !== undefined) return;
     // Node's types lack `failed`.
-    if (summary.file === undefined) counts = summary.counts as typeof summary.counts & { readonly failed: number };
+    const all = summary.counts as typeof summary.counts & { readonly failed: number };
+    // A suite that fails, by its end or before its first test, is no test: Node says so here alone.
+    counts = summary.success || all.failed + all.cancelled > 0 ? all : { ...all, failed: 1 };
   });
   for await (const chunk of stream.compose(spec)) write(String(chunk));
   return counts;
