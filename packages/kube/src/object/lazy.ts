@@ -146,7 +146,6 @@ function scanMetadata(bytes: Buffer, at: number, drop: boolean): { text: string;
 
 const COMMA = 44;
 
-/** A name as fields have them: nothing in it is escaped, and it is no name that means something to JavaScript. */
 /** The keys that nearly all objects have, known by their bytes: making a text of each key of each event costs more than reading it. */
 function usualName(bytes: Buffer, keyAt: number, valueAt: number): string | undefined {
   const name = usualNameAt(bytes, keyAt, valueAt - keyAt - 3);
@@ -170,6 +169,7 @@ function usualNameAt(bytes: Buffer, keyAt: number, length: number): string | und
 
 const SMALL_K = 107;
 
+/** A name as fields have them: nothing in it is escaped, and it is no name that means something to JavaScript. */
 function nameOf(bytes: Buffer, keyAt: number, valueAt: number): string | undefined {
   const name = bytes.toString('latin1', keyAt + 1, valueAt - 2);
   return /^[A-Za-z]\w*$/.test(name) ? name : undefined;
