@@ -1,7 +1,8 @@
 /** One server, measured from its start to a fan-out. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Load, startLoad } from '../load/start.ts';
-import type { LoadOrder, LoadResult } from '../load/orders.ts';
+import { startCreators } from '../load/creators.ts';
+import type { Timed } from '../load/orders.ts';
+import { startLoad } from '../load/start.ts';
 import { cpuMsOf, residentMbOf } from '../process/usage.ts';
 import { CONTESTANTS, type Contestant, type ContestantName } from './contestants.ts';
 
@@ -34,17 +35,13 @@ export async function measure(name: ContestantName, sizes: Sizes): Promise<Figur
   await using contestant = await CONTESTANTS[name].start();
   await sleep(sizes.idleMs);
   const idleMb = contestant.pids.reduce((sum, pid) => sum + residentMbOf(pid), 0);
+  const { one, sixtyFour } = await measureCreates(contestant, sizes);
   await using load = await startLoad(contestant.access);
-  const ask = (order: LoadOrder) => withCpu(contestant, load, order);
-  // Until the code that is measured is compiled, and caches have their size.
-  await ask({ do: 'create', clients: 64, ms: sizes.warmMs });
-  const one = await ask({ do: 'create', clients: 1, ms: sizes.createMs });
-  const sixtyFour = await ask({ do: 'create', clients: 64, ms: sizes.createMs });
   await load.ask({ do: 'stock', count: sizes.objects });
   await load.ask({ do: 'list', times: 2 });
-  const list = await ask({ do: 'list', times: sizes.lists });
+  const list = await withCpu(contestant, () => load.ask({ do: 'list', times: sizes.lists }));
   await load.ask({ do: 'watch', watchers: sizes.watchers });
-  const told = await ask({ do: 'fanOut', events: sizes.events });
+  const told = await withCpu(contestant, () => load.ask({ do: 'fanOut', events: sizes.events }));
   return {
     readyMs: contestant.readyMs,
     idleMb,
@@ -59,12 +56,21 @@ export async function measure(name: ContestantName, sizes: Sizes): Promise<Figur
   };
 }
 
-const perSecond = ({ count, ms }: LoadResult): number => (count / ms) * 1_000;
+async function measureCreates(contestant: Contestant, { warmMs, createMs }: Sizes) {
+  await using creators = await startCreators(contestant.access);
+  // Until the code that is measured is compiled, and caches have their size.
+  await creators.create(64, warmMs);
+  const one = await withCpu(contestant, () => creators.create(1, createMs));
+  const sixtyFour = await withCpu(contestant, () => creators.create(64, createMs));
+  return { one, sixtyFour };
+}
+
+const perSecond = ({ count, ms }: Timed): number => (count / ms) * 1_000;
 
 /** What the server's processes used meanwhile. */
-async function withCpu(contestant: Contestant, load: Load, order: LoadOrder) {
+async function withCpu<T extends Timed>(contestant: Contestant, task: () => Promise<T>) {
   const used = () => contestant.pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
   const before = used();
-  const result = await load.ask(order);
+  const result = await task();
   return { ...result, cpuMs: used() - before };
 }

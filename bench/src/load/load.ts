@@ -12,7 +12,6 @@ import {
 } from '../kubernetes/objects.ts';
 import { Count } from '../process/count.ts';
 import { answer, serveOrders } from '../process/serve.ts';
-import { Creator } from './creator.ts';
 import { Etcd } from './etcd.ts';
 import type { LoadOrder, LoadResult } from './orders.ts';
 import { type Access, many, Wire } from './wire.ts';
@@ -78,25 +77,6 @@ async function atRate(events: number, perSecond: number, one: (number: number) =
   await Promise.all(open);
 }
 
-async function create(clients: number, ms: number): Promise<number> {
-  const creators = await Promise.all(Array.from({ length: clients }, () => Creator.open(access)));
-  const path = configMapsIn('bench-creates');
-  const until = performance.now() + ms;
-  let count = 0;
-  const client = async (creator: Creator): Promise<void> => {
-    while (performance.now() < until) {
-      await creator.create(path, configMapText(`c-${created++}`));
-      count++;
-    }
-  };
-  try {
-    await Promise.all(creators.map(client));
-    return count;
-  } finally {
-    for (const creator of creators) creator[Symbol.dispose]();
-  }
-}
-
 async function stock(count: number): Promise<number> {
   wire.connections(AT_ONCE);
   await many(count, AT_ONCE, () => createOne('bench-lists'));
@@ -147,8 +127,6 @@ function carryOut(order: LoadOrder): Promise<LoadResult> {
       return timed(async () => ({ count: await change(order) }));
     case 'rewrite':
       return timed(async () => ({ count: await rewrite(order) }));
-    case 'create':
-      return timed(async () => ({ count: await create(order.clients, order.ms) }));
     case 'stock':
       return timed(async () => ({ count: await stock(order.count) }));
     case 'list':

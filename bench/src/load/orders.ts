@@ -15,8 +15,6 @@ export type LoadOrder =
   | ({ readonly do: 'change' } & Changes)
   /** The same below the server, in its etcd, at a rate if there is one. */
   | ({ readonly do: 'rewrite'; readonly perSecond?: number } & Changes)
-  /** Durable creates by so many clients for a time. */
-  | { readonly do: 'create'; readonly clients: number; readonly ms: number }
   /** What is to be listed. */
   | { readonly do: 'stock'; readonly count: number }
   /** All of it, so many times. */
@@ -25,8 +23,11 @@ export type LoadOrder =
   /** So many creates, of which all watchers must hear. */
   | { readonly do: 'fanOut'; readonly events: number };
 
-export interface LoadResult {
+export interface Timed {
   readonly count: number;
   readonly ms: number;
+}
+
+export interface LoadResult extends Timed {
   readonly bytes: number;
 }
