@@ -15,6 +15,7 @@ const leases = resource<LeaseObject & KubeObject>({
   kind: 'Lease',
   namespaced: true,
 });
+const secrets = resource<KubeObject>({ group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true });
 const PATIENCE = { timeoutMs: 240_000, everyMs: 250 };
 const NAMESPACE = 'default';
 
@@ -91,6 +92,49 @@ test('agents in pods report, carry commands out, and are started again', async (
     ...PATIENCE,
   });
   await reach('all are heard of', (status) => lost(status) === 'False' && status.phase === 'Running');
+});
+
+test('agents beside servers with TLS report, and carry commands out, also after a renewal', async (t) => {
+  const machine = Machine.start(t);
+  await machine.up();
+  const client = await machine.client();
+  const clusters = client.resource(redisClusters, NAMESPACE);
+  const spec = {
+    product: 'redis',
+    primaries: 3,
+    replicasPerPrimary: 0,
+    agents: 'sidecar',
+    tls: { mode: 'selfSigned' },
+  };
+  await clusters.create({ metadata: { name: 'c' }, spec } as never);
+  const status = async (): Promise<RedisClusterStatus> => (await clusters.get('c')).status ?? {};
+  await until('it runs', async () => (await status()).phase === 'Running', PATIENCE);
+  const reports = async () => {
+    const { items } = await client.resource(members, NAMESPACE).list();
+    return items.length === 3 && items.every((one) => reportedFacts(one).known) ? items : undefined;
+  };
+  await until('all agents report', reports, PATIENCE);
+  const certificates = client.resource(secrets, NAMESPACE);
+  const { uid } = (await certificates.get('c-tls')).metadata;
+  await certificates.delete('c-tls');
+  await until(
+    'there is another certificate',
+    async () => ![undefined, uid].includes((await certificates.find('c-tls'))?.metadata.uid),
+    PATIENCE,
+  );
+  await until('servers show it', async () => (await status()).waitingFor?.length === 0, PATIENCE);
+  const digests = async () => new Set((await reports())?.map((one) => one.status?.report?.digest));
+  const [before] = await digests();
+  // They have read their files anew, or are let in all the same.
+  const tasks = client.resource(redisTasks, NAMESPACE);
+  const reshard = { slots: 10, to: 'c-1' };
+  await tasks.create({ metadata: { name: 'move' }, spec: { cluster: 'c', reshard } } as never);
+  await until('it is done', async () => (await tasks.get('move')).status?.phase === 'Succeeded', PATIENCE);
+  await until(
+    'all agents say so',
+    async () => (await digests()).size === 1 && !(await digests()).has(before),
+    PATIENCE,
+  );
 });
 
 /** An agent may be two processes, of which one ends with the other. */

@@ -14,6 +14,7 @@ export * from './api/view.ts';
 export { type RedisTask, redisTaskKind } from './api/task.ts';
 export { type ConnectOptions, connectRedis } from './client/client.ts';
 export { presentedCertificate } from './client/presented.ts';
+export { rehearseTls } from './client/rehearsal.ts';
 export { snapshotSource } from './client/snapshot.ts';
 export { type RedisContext, redisContext } from './commands/context.ts';
 export { redisHandlers } from './commands/handlers.ts';

@@ -12,6 +12,7 @@ import type { VerbLine } from '../redis/verb.ts';
 import { version } from '../version.ts';
 import { annotationsFrom } from './annotations.ts';
 import { Complaints } from './complaints.ts';
+import { FreshRedis } from './fresh-redis.ts';
 import { type Identity, readIdentity } from './identity.ts';
 import { accounts, kubePorts, leases, members } from './kube.ts';
 import { systemPlace } from './system-place.ts';
@@ -44,14 +45,15 @@ export async function runRedisAgent({ words, values, io, signal }: VerbLine<Redi
   const context = await loadContext(ports, load);
   const post = postOf(io, values, identity, context.namespace);
   const annotations = annotationsFrom(io.env, values.annotate);
-  const redisOptions = await redisAccess(io, values, post.endpoint);
   const place = post.podUid ?? (await placeOf(`${context.cluster.server} ${post.namespace}/${post.member}`));
 
   using connection = await connect(ports, load);
   const { client } = connection;
   const own = client.resource(members, post.namespace);
-  const redis = io.connect(redisOptions);
   const complaints = new Complaints(clock, io.err);
+  const failed = (message: string) => complaints.add(message);
+  const read = () => redisAccess(io, values, post.endpoint);
+  const redis = await FreshRedis.open(clock, { read, connect: io.connect, failed });
   const agent = redisAgent(io.ports, {
     namespace: post.namespace,
     name: post.member,
@@ -72,10 +74,10 @@ export async function runRedisAgent({ words, values, io, signal }: VerbLine<Redi
     accounts: client.resource(accounts, identity.namespace),
     account: identity.account,
     tokenFile: identity.tokenFile,
-    failed: (message: string) => complaints.add(message),
+    failed,
   };
   try {
-    await Promise.all([agent.run(signal), renewal && keepTokenFresh(io.ports, renewal, signal)]);
+    await Promise.all([agent.run(signal), redis.follow(signal), renewal && keepTokenFresh(io.ports, renewal, signal)]);
   } finally {
     await redis.close();
   }

@@ -1,6 +1,6 @@
 /** Certificates for servers that operators run: the port of the Redis operator, on what makes those of the API server. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type CertificateFacts, type Certificates, presentedCertificate } from '@reeve/redis';
+import { type CertificateFacts, type Certificates, presentedCertificate, rehearseTls } from '@reeve/redis';
 
 /** Loaded when the first one is to be made. */
 const maker = async () => (await import('./make.ts')).certificateMaker;
@@ -20,6 +20,7 @@ export const peerCertificates: Certificates = {
       return false; // what the parser says could quote the key
     }
   },
+  rehearse: rehearseTls,
   presentedAt: presentedCertificate,
 };
 

@@ -19,12 +19,26 @@ export interface CertificateFacts extends Life {
   readonly names: readonly string[];
 }
 
-/** How a TLS server is called on: whom to trust, who we are, and the name that its certificate must carry. */
-export interface TlsAccess {
-  readonly ca: string;
+/** A certificate with those that lead to its authority, its key, and the authorities that are trusted. */
+export interface TlsParts {
   readonly cert: string;
   readonly key: string;
+  readonly ca: string;
+}
+
+/** How a TLS server is called on: whom to trust, who we are, and the name that its certificate must carry. */
+export interface TlsAccess extends TlsParts {
   readonly servername: string;
+}
+
+/** Why two would not believe each other, in the words of OpenSSL and Node (`INVALID_PURPOSE`). Nothing: they would. */
+export interface Doubts {
+  /** Of the client about the server. */
+  readonly ofClient?: string;
+  /** Of the server about the client. */
+  readonly ofServer?: string;
+  /** There was not even a handshake: what one of them has cannot be used at all. */
+  readonly broken?: string;
 }
 
 export interface Certificates {
@@ -37,6 +51,11 @@ export interface Certificates {
   isTrusted(chain: string, authorities: string): boolean;
   /** Whether a key is that of the first certificate in a text. */
   fits(certificate: string, key: string): boolean;
+  /**
+   * Whether a server and a client that have these would believe each other, by the rules and the clock that count when they meet. A client
+   * that asks for no name believes whoever an authority of its own has signed.
+   */
+  rehearse(server: TlsParts, client: TlsParts, servername?: string): Promise<Doubts>;
   /** The fingerprint of what a server shows now; undefined: it shows nothing. */
   presentedAt(endpoint: Endpoint, access: TlsAccess): Promise<string | undefined>;
 }

@@ -185,10 +185,6 @@ const spec = object(
       },
       { rule: `${EXTERNAL} || !has(self.access)`, message: 'access is for external members' },
       {
-        rule: "!has(self.agents) || self.agents != 'sidecar' || !has(self.tls) || self.tls.mode == 'off'",
-        message: 'agents in pods do not speak TLS yet: leave one of them out',
-      },
-      {
         rule: "(has(self.tls) ? self.tls.mode : 'off') == (has(oldSelf.tls) ? oldSelf.tls.mode : 'off')",
         message:
           'tls.mode cannot be changed: servers with TLS and without do not understand each other. Restore a backup into a new cluster',
@@ -262,6 +258,14 @@ const status = object({
     list(text({ maxLength: 40 }), {
       maxItems: 500,
       description: 'Ids of primaries that failover tasks made so: spreading leaves them until members come or go.',
+    }),
+  ),
+  tls: optional(
+    object({
+      taken: text({
+        maxLength: 128,
+        description: 'Digest of what servers were given of the Secret tls.secretName: certificate and authorities.',
+      }),
     }),
   ),
   conditions: optional(list(condition, { maxItems: 64, key: 'type' })),

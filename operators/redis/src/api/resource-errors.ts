@@ -26,6 +26,32 @@ export const resourceErrors = {
     meaning: 'What the Secret of tls.secretName has is no certificate that servers could show each other.',
     remedy: 'The message says why. Servers go on with what they have until it is put right, or until that ends.',
   },
+  TLS_WRONG_NAME: {
+    meaning: 'The certificate in the Secret of tls.secretName does not stand for the name by which servers are known.',
+    remedy:
+      'Have one issued with that name among its DNS names: tls.serverName, by default NAME.NAMESPACE.svc. Servers go on with what they have until then.',
+  },
+  TLS_WRONG_USAGE: {
+    meaning: 'The certificate in the Secret of tls.secretName is not good for servers, or not for clients.',
+    remedy:
+      'Servers call on each other with it: have one issued for server auth and client auth, or for no usage in particular. Servers go on with what they have until then.',
+  },
+  TLS_AUTHORITY_UNFIT: {
+    meaning: 'An authority that stands behind the certificate in the Secret of tls.secretName is not believed itself.',
+    remedy:
+      'Renew the authority, or have the certificate signed by one that is good now and may sign. Servers go on with what they have until then.',
+  },
+  TLS_TAKEN_LOST: {
+    meaning:
+      'The Secret NAME-tls-taken was deleted, servers run with what it had, and the Secret of tls.secretName is not known to have the same.',
+    remedy:
+      'Bring it back from a copy, or put what servers have back into the Secret of tls.secretName. If that is lost, delete all pods of the cluster, which keep their volumes: new ones are given what there is.',
+  },
+  TLS_TAKEN_FOREIGN: {
+    meaning: 'There is a Secret NAME-tls-taken that this cluster did not make: it has no owner with its uid.',
+    remedy:
+      'Keep it under another name, or delete it if it is left of an earlier cluster of this name. Nothing is written to it.',
+  },
   TLS_NOT_RENEWED: {
     meaning:
       'The Secret of tls.secretName has another ca.crt or tls.key beside the certificate that servers show already.',

@@ -1,5 +1,5 @@
 /** The TLS of one cluster in one turn: how its servers are reached, and whether they show what they should. */
-import type { Refusal, Waiting } from '@reeve/runtime';
+import type { Waiting } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { Certificates } from '../api/certificates.ts';
 import type { RedisClusterObject } from '../api/kinds.ts';
@@ -7,7 +7,7 @@ import type { RedisPort } from '../api/port.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import type { Desired } from '../plan/desired.ts';
 import type { PodFacts, PodMember } from '../plan/pods.ts';
-import { declareTls, type ServedTls } from './tls.ts';
+import { declareTls, type JudgedOffer, type ServedTls } from './tls.ts';
 import { reloadCertificates, type ShownCertificates } from './tls-reload.ts';
 
 export interface TlsGiven {
@@ -28,7 +28,8 @@ export class ClusterTls {
   readonly #desired: Desired;
   readonly #waiting: Waiting[];
   #served: ServedTls | undefined;
-  #refused: Refusal | undefined;
+  #judged: JudgedOffer | undefined;
+  #taken: string | undefined;
 
   /** What is waited for is added to `waiting`. */
   constructor(given: TlsGiven, desired: Desired, waiting: Waiting[]) {
@@ -37,26 +38,27 @@ export class ClusterTls {
     this.#waiting = waiting;
   }
 
-  /** Why servers are not given what somebody else wants them to have. */
-  get refused(): Refusal | undefined {
-    return this.#refused;
+  /** What is said of certificates that somebody else keeps. Undefined: nobody looked at them in this turn, and what was said stands. */
+  get judged(): JudgedOffer | undefined {
+    return this.#judged;
+  }
+
+  /** What servers were given of these, as far as it is known by now. */
+  get taken(): string | undefined {
+    return this.#taken ?? this.#given.work.object.status?.tls?.taken;
   }
 
   /** Undefined: there is no way in yet. */
   async reach(options: ConnectOptions | undefined, { pods, mayMake }: ReachTurn): Promise<ConnectOptions | undefined> {
     if (!options) return undefined;
     const { work, certificates, shownCertificates: shown } = this.#given;
-    // Silent ones may live, too: only a pod without a process cannot be locked out.
-    const isDead = ({ isReady, server }: PodFacts) => !isReady && (server === 'down' || server === 'unstarted');
-    const isShown = (fingerprint: string) => pods.every((pod) => isDead(pod) || shown.get(pod.uid) === fingerprint);
-    const tls = await declareTls(work, { desired: this.#desired, certificates, mayMake, isShown });
+    const tls = await declareTls(work, { desired: this.#desired, certificates, mayMake, pods, shown });
     if (tls.state === 'off') return options;
-    if (tls.state === 'waiting') {
-      this.#waiting.push(tls.waitingFor);
-      return undefined;
-    }
+    this.#judged = tls.judged;
+    if (tls.waitingFor) this.#waiting.push(tls.waitingFor);
+    if (tls.state === 'waiting') return undefined;
     this.#served = tls.served;
-    this.#refused = tls.refused;
+    this.#taken = tls.taken;
     return { ...options, tls: tls.served.access };
   }
 

@@ -2,60 +2,110 @@
  * Certificates that somebody else keeps (`tls.mode: secret`). Servers do not mount that Secret but one of ours, which is given what the
  * other one has when that locks nobody out: a Secret that is mounted reaches servers whenever they start, and takes nobody's advice.
  */
-import type { DeepReadonly, Refusal } from '@reeve/runtime';
+import type { DeepReadonly, Refusal, Waiting } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
-import type { Certificates } from '../api/certificates.ts';
+import type { Certificates, TlsParts } from '../api/certificates.ts';
 import { type RedisClusterObject, type Secret, secrets } from '../api/kinds.ts';
-import { isPlainRenewal, isSame, offerProblem, type TlsParts } from '../plan/tls-offer.ts';
+import { isSame, offerVerdict, type Rehearsed, takenDigest } from '../plan/tls-offer.ts';
+import { lostTls } from './tls-lost.ts';
 import { findSecret, tlsAccessOf, tlsSecret } from './tls-secret.ts';
+
+type Work = Reconcile<RedisClusterObject>;
 
 export interface Offer {
   /** The Secret that somebody else keeps, and ours. */
   readonly from: string;
   readonly secretName: string;
+  /** The name that clients of ours ask for. */
+  readonly servername: string;
   readonly certificates: Certificates;
-  readonly isShown: (fingerprint: string) => boolean;
+  /** Names of the pods whose servers may live and were not seen to show the certificate of a fingerprint. */
+  podsWithout(fingerprint: string): readonly string[];
 }
 
 export interface Taken {
   /** What servers have. */
   readonly secret: DeepReadonly<Secret> | undefined;
   readonly refused?: Refusal;
-  /** Why there is nothing to be given. */
+  /** Who must show what was taken last before there is more. */
+  readonly waitingFor?: Waiting;
+  /** Nothing is offered, and nothing was. */
   readonly missing?: string;
 }
 
-export async function takenTls(work: Reconcile<RedisClusterObject>, offer: Offer): Promise<Taken> {
-  const { from, secretName, certificates } = offer;
+export async function takenTls(work: Work, offer: Offer): Promise<Taken> {
+  const { from, secretName, certificates, servername } = offer;
   if (from === secretName) {
     const missing = `secret ${from} is what the operator gives to servers: keep it under another name`;
     return { secret: undefined, missing };
   }
   const present = await findSecret(work, secretName);
-  const [held, offered] = [partsOf(present), partsOf(await findSecret(work, from))];
+  if (present && !isOurs(work, present)) {
+    const message = `secret ${secretName} does not belong to this cluster, and is not written over: it is the name of what its servers are given`;
+    return { secret: undefined, refused: { code: 'TLS_TAKEN_FOREIGN', message, subjects: [secretName] } };
+  }
+  const held = tlsAccessOf(present, servername);
+  const offered = tlsAccessOf(await findSecret(work, from), servername);
   if (!offered) {
     const missing = `secret ${from} has not all of tls.crt, tls.key and ca.crt`;
     if (!held) return { secret: undefined, missing };
     return { secret: present, refused: { code: 'TLS_UNFIT', message: missing, subjects: [from] } };
   }
   if (held && isSame(held, offered)) return { secret: present };
-  const problem = offerProblem(held, offered, certificates, work.now());
-  if (problem) return { secret: held && present, refused: named(from, problem) };
-  const before = held && certificates.read(held.cert);
-  const isLive = before !== undefined && before.until > work.now();
+  const take = () => give(work, offer, offered, present?.metadata.uid);
+  const lost = held ? undefined : await lostTls(work, offer, offered);
+  // What they have already is not judged anew. Its key is not in what the status knows.
+  if (lost?.was === 'same' && certificates.fits(offered.cert, offered.key)) return { secret: await take() };
+  const rehearsed = await rehearsals(certificates, held, offered, servername);
+  const verdict = offerVerdict({ held, offered, servername, rehearsed, now: work.now() }, certificates);
+  const given = held && present;
+  if (verdict.is === 'refused') return { secret: given, refused: named(from, verdict.refused) };
+  if (lost?.was === 'other') return { secret: given, refused: named(from, lost.refused) };
   // One step at a time: who has not read the last one yet might neither know the authority of the next one nor be known by it.
-  if (held && isLive && !isPlainRenewal(held, offered, certificates) && !offer.isShown(before.fingerprint)) {
-    return { secret: present };
-  }
-  const parts = { 'tls.crt': offered.cert, 'tls.key': offered.key, 'ca.crt': offered.ca };
+  const late = verdict.is === 'next' ? offer.podsWithout(verdict.after) : [];
+  return late.length > 0 ? { secret: given, waitingFor: stepWait(from, late) } : { secret: await take() };
+}
+
+/** Exactly the Secret that was found, or none: who made one of this name in between keeps it. */
+function give(
+  work: Work,
+  { from, secretName }: Offer,
+  { cert, key, ca }: TlsParts,
+  uid: string | undefined,
+): Promise<DeepReadonly<Secret>> {
   work.events.normal('CertificateTaken', `servers are given what secret ${from} has`, 'Tls');
-  return { secret: await work.apply(secrets, tlsSecret(secretName, work.object.metadata.name, parts)) };
+  const parts = { 'tls.crt': cert, 'tls.key': key, 'ca.crt': ca };
+  const { metadata, ...rest } = tlsSecret(secretName, work.object.metadata.name, parts);
+  const exact = { ...rest, metadata: { ...metadata, ...(uid !== undefined && { uid }) } };
+  return work.apply(secrets, exact, { force: uid !== undefined });
 }
 
-function partsOf(secret: DeepReadonly<Secret> | undefined): TlsParts | undefined {
-  return tlsAccessOf(secret, '');
+/** This very cluster made it; or a person brought a copy back of exactly what that had. */
+export function isOurs({ object }: Pick<Work, 'object'>, secret: DeepReadonly<Secret>): boolean {
+  const { ownerReferences = [] } = secret.metadata;
+  if (ownerReferences.some(({ uid }) => uid === object.metadata.uid)) return true;
+  const parts = tlsAccessOf(secret, '');
+  return parts !== undefined && takenDigest(parts) === object.status?.tls?.taken;
 }
 
-function named(from: string, { code, message }: Refusal): Refusal {
-  return { code, message: `secret ${from}: ${message}`, subjects: [from] };
+async function rehearsals(
+  certificates: Pick<Certificates, 'rehearse'>,
+  held: TlsParts | undefined,
+  offered: TlsParts,
+  servername: string,
+): Promise<Rehearsed> {
+  const ofOffered = await certificates.rehearse(offered, offered, servername);
+  if (!held) return { offered: ofOffered };
+  const [ofHeld, between] = [await certificates.rehearse(held, held), await certificates.rehearse(held, offered)];
+  return { offered: ofOffered, held: ofHeld, between };
+}
+
+function stepWait(from: string, late: readonly string[]): Waiting {
+  const more = late.length > 5 ? ` and ${late.length - 5} more` : '';
+  const message = `${late.slice(0, 5).join(', ')}${more} to show the certificate that servers were given last, before they are given what secret ${from} has`;
+  return { reason: 'CertificateStep', message, subjects: late.slice(0, 16) };
+}
+
+function named(from: string, { code, message, subjects }: Refusal): Refusal {
+  return { code, message: `secret ${from}: ${message}`, subjects: subjects.length > 0 ? subjects : [from] };
 }

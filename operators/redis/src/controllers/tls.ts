@@ -4,11 +4,13 @@ import type { Reconcile } from '@reeve/runtime/manager';
 import type { CertificateFacts, Certificates, KeyPair, TlsAccess } from '../api/certificates.ts';
 import { type RedisClusterObject, type Secret, secrets } from '../api/kinds.ts';
 import type { ConnectOptions } from '../client/client.ts';
-import { namesOf, tlsSecretOf } from '../plan/children.ts';
+import { namesOf, serverNameOf, tlsSecretOf } from '../plan/children.ts';
 import type { Desired } from '../plan/desired.ts';
-import { authorityLife, certificateNames, serverLife, serverNameOf, tlsDue } from '../plan/tls.ts';
+import type { PodFacts } from '../plan/pods.ts';
+import { authorityLife, certificateNames, serverLife, tlsDue } from '../plan/tls.ts';
+import { podsWithout, takenDigest } from '../plan/tls-offer.ts';
 import { textOf } from './credentials.ts';
-import { takenTls } from './tls-offer.ts';
+import { isOurs, type Offer, takenTls } from './tls-offer.ts';
 import { findSecret, tlsAccessOf, tlsSecret } from './tls-secret.ts';
 
 type Work = Reconcile<RedisClusterObject>;
@@ -20,12 +22,28 @@ export interface ServedTls {
   readonly fingerprint: string;
 }
 
+/** That somebody's certificates were looked at, and why servers are not given them, if they are not. */
+export interface JudgedOffer {
+  readonly refused?: Refusal;
+}
+
+interface OfTheOffer {
+  /** Undefined: nobody looked at any. */
+  readonly judged?: JudgedOffer;
+}
+
 /** Without `served` nobody can be talked to; `off`: everybody can, in clear. */
 export type TlsState =
   | { readonly state: 'off' }
-  /** `refused`: why servers are not given what somebody wants them to have. */
-  | { readonly state: 'served'; readonly served: ServedTls; readonly refused?: Refusal }
-  | { readonly state: 'waiting'; readonly waitingFor: Waiting };
+  | (OfTheOffer & {
+      readonly state: 'served';
+      readonly served: ServedTls;
+      /** What servers were given of somebody's, as a status keeps it. */
+      readonly taken?: string;
+      /** Before they are given more. */
+      readonly waitingFor?: Waiting;
+    })
+  | (OfTheOffer & { readonly state: 'waiting'; readonly waitingFor: Waiting });
 
 const OFF: TlsState = { state: 'off' };
 
@@ -34,8 +52,9 @@ export interface TlsTurn {
   readonly certificates: Certificates | undefined;
   /** Of a cluster that is paused nothing is renewed. */
   readonly mayMake: boolean;
-  /** Whether all servers that may live were seen to show the certificate of this fingerprint. */
-  readonly isShown: (fingerprint: string) => boolean;
+  readonly pods: readonly PodFacts[];
+  /** Fingerprints by the uid of the pod whose server was seen to show them. */
+  readonly shown: ReadonlyMap<string, string>;
 }
 
 export async function declareTls(work: Work, turn: TlsTurn): Promise<TlsState> {
@@ -49,17 +68,33 @@ export async function declareTls(work: Work, turn: TlsTurn): Promise<TlsState> {
     return stateOf(await renewed(work, desired, certificates), secretName, servername, certificates, work.now());
   }
   if (desired.tls?.mode === 'secret' && mayMake) {
-    const offer = { from: desired.tls.secretName ?? '', secretName, certificates, isShown: turn.isShown };
-    const { secret, refused, missing } = await takenTls(work, offer);
-    if (!secret) return waiting('TlsSecret', refused?.message ?? missing ?? '', offer.from);
-    const state = stateOf(secret, secretName, servername, certificates, work.now());
-    return state.state === 'served' && refused ? { ...state, refused } : state;
+    return offered(work, { from: desired.tls.secretName ?? '', secretName, servername, certificates }, turn);
   }
-  // Before anything was taken servers have what somebody gave them.
+  const present = await findSecret(work, secretName);
   const given = desired.tls?.secretName;
-  const present =
-    (await findSecret(work, secretName)) ?? (given === undefined ? undefined : await findSecret(work, given));
-  return stateOf(present, secretName, servername, certificates, work.now());
+  if (given === undefined) return stateOf(present, secretName, servername, certificates, work.now());
+  // Before anything was taken servers have what somebody gave them.
+  const own = present && isOurs(work, present) ? present : await findSecret(work, given);
+  return stateOf(own, secretName, servername, certificates, work.now());
+}
+
+/** What somebody else keeps, and what came of it. */
+async function offered(
+  work: Work,
+  from: Omit<Offer, 'podsWithout'>,
+  { pods, shown }: Pick<TlsTurn, 'pods' | 'shown'>,
+): Promise<TlsState> {
+  const offer = { ...from, podsWithout: (fingerprint: string) => podsWithout(fingerprint, pods, shown) };
+  const { secret, refused, waitingFor, missing } = await takenTls(work, offer);
+  const judged = missing === undefined && { judged: refused ? { refused } : {} };
+  if (!secret) {
+    const [message, subjects] = [refused?.message ?? missing ?? '', refused?.subjects ?? [offer.from]];
+    return { state: 'waiting', waitingFor: { reason: 'TlsSecret', message, subjects }, ...judged };
+  }
+  const { secretName, servername, certificates } = offer;
+  const state = stateOf(secret, secretName, servername, certificates, work.now());
+  if (state.state !== 'served') return { ...state, ...judged };
+  return { ...state, ...judged, taken: takenDigest(state.served.access), ...(waitingFor && { waitingFor }) };
 }
 
 function stateOf(

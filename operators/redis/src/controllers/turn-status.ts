@@ -17,6 +17,7 @@ import { stuckConditions } from '../plan/pod-trouble.ts';
 import type { Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
+import type { JudgedOffer } from './tls.ts';
 
 const MOST_STEPS = 32;
 export const MOST_TEXT = 2_000;
@@ -42,8 +43,10 @@ export interface TurnFacts {
   readonly refused: readonly Refusal[];
   /** Why an object of ours could not be made what it should be. */
   readonly undeclared: string | undefined;
-  /** Why servers are not given certificates that somebody keeps for them. */
-  readonly certificateRefused: Refusal | undefined;
+  /** What came of certificates that somebody else keeps. Undefined: nobody looked at them, and what was said of them stands. */
+  readonly offer: JudgedOffer | undefined;
+  /** What servers were given of these. */
+  readonly taken: string | undefined;
   readonly waitingFor: readonly Waiting[];
   readonly progress: string | undefined;
   readonly proposed: Proposal<unknown> | undefined;
@@ -58,8 +61,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const conditions = [
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
     ...ownConditions(facts),
-    // Of a cluster that is paused nobody looks at what it is offered: what was said stays.
-    ...(facts.isPaused ? [] : certificateConditions(conditionsOf(before), facts.certificateRefused)),
+    ...certificateConditions(conditionsOf(before), facts.offer),
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
@@ -75,6 +77,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     configured,
     ...shownTopology(facts.topology, current?.kind),
     ...(facts.chosen.length > 0 && { chosenPrimaries: facts.chosen }),
+    ...(facts.taken !== undefined && { tls: { taken: facts.taken } }),
     conditions: setConditions(conditionsOf(before), conditions, facts.now),
     waitingFor: facts.waitingFor
       .slice(0, 16)
@@ -119,10 +122,11 @@ const REFUSED = 'CertificateRefused';
 
 export function certificateConditions(
   before: RedisClusterStatus['conditions'],
-  refused: Refusal | undefined,
+  offer: JudgedOffer | undefined,
 ): readonly NewCondition[] {
-  if (refused) {
-    const { code, message } = refused;
+  if (!offer) return [];
+  if (offer.refused) {
+    const { code, message } = offer.refused;
     const { remedy } = (redisErrors as ErrorCatalog)[code] ?? { remedy: '' };
     return [{ type: REFUSED, status: 'True', reason: conditionType(code), message: `${message}. ${remedy}` }];
   }

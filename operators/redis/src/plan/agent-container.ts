@@ -6,11 +6,16 @@ const ACCOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME = 'agent-account';
 const TOKEN_SECONDS = 3_607;
 
+/** The namespace of its pod, where an argument of a container says so. */
+export const POD_NAMESPACE = '$(POD_NAMESPACE)';
+
 interface Beside {
   readonly port: number;
   /** Where the passwords are mounted. */
   readonly auth: string;
   readonly user: string;
+  /** Of servers that speak TLS: the volume of their certificates, where it is mounted, and the name that is in them. */
+  readonly tls: { readonly volume: string; readonly path: string; readonly servername: string } | undefined;
 }
 
 /** What a pod has besides its server. */
@@ -20,7 +25,7 @@ export interface AgentParts {
   readonly volume: Readonly<Record<string, unknown>>;
 }
 
-export function agentParts(cluster: string, { port, auth, user }: Beside): AgentParts {
+export function agentParts(cluster: string, { port, auth, user, tls }: Beside): AgentParts {
   const told = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   const endpoint = `$(POD_IP):${port}`;
   return {
@@ -31,6 +36,7 @@ export function agentParts(cluster: string, { port, auth, user }: Beside): Agent
       args: [
         ...['agent', 'redis', '--cluster', cluster, '--endpoint', endpoint],
         ...['--user', user, '--password-file', `${auth}/admin-password`],
+        ...(tls ? tlsArguments(tls.path, tls.servername) : []),
       ],
       env: [
         told('POD_IP', 'status.podIP'),
@@ -41,6 +47,7 @@ export function agentParts(cluster: string, { port, auth, user }: Beside): Agent
       ],
       volumeMounts: [
         { name: 'auth', mountPath: auth, readOnly: true },
+        ...(tls ? [{ name: tls.volume, mountPath: tls.path, readOnly: true }] : []),
         { name: VOLUME, mountPath: ACCOUNT_PATH, readOnly: true },
       ],
     },
@@ -55,4 +62,10 @@ export function agentParts(cluster: string, { port, auth, user }: Beside): Agent
       },
     },
   };
+}
+
+/** With the certificate of its server: what that is shown by others of its kind. */
+function tlsArguments(path: string, servername: string): readonly string[] {
+  const files = ['--cacert', `${path}/ca.crt`, '--cert', `${path}/tls.crt`, '--key', `${path}/tls.key`];
+  return [...files, '--servername', servername];
 }

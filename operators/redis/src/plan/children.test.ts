@@ -76,6 +76,23 @@ test('what the operator needs wins over the configuration; names that would be s
   assert.equal(problem?.code, 'CONFIG_INVALID');
 });
 
+test('an agent beside a server with TLS has its certificates, and knows the name in them', () => {
+  interface Template {
+    readonly spec: { readonly containers: readonly { readonly name: string; readonly args: readonly string[] }[] };
+  }
+  const agentOf = (spec: object) => {
+    const template = set({ agents: 'sidecar', ...spec }).spec?.template as unknown as Template;
+    return template.spec.containers.find(({ name }) => name === 'agent');
+  };
+  const text = JSON.stringify(agentOf({ tls: { mode: 'selfSigned' } }));
+  assert.match(text, /"--cacert","\/srv\/reeve\/tls\/ca\.crt","--cert",".*tls\.crt","--key",".*tls\.key"/);
+  assert.match(text, /"--servername","c\.\$\(POD_NAMESPACE\)\.svc"/);
+  assert.match(text, /"name":"tls","mountPath":"\/srv\/reeve\/tls","readOnly":true/);
+  const named = agentOf({ tls: { mode: 'secret', secretName: 'own', serverName: 'cache.example.com' } });
+  assert.equal(named?.args.at(-1), 'cache.example.com');
+  assert.doesNotMatch(JSON.stringify(agentOf({})), /tls|cacert/);
+});
+
 test('with TLS servers speak nothing else, also among each other; the authority’s key is in no pod', () => {
   const text = JSON.stringify(set({ tls: { mode: 'selfSigned' } }).spec?.template);
   assert.match(text, /"--port","0","--tls-port","6379"/);

@@ -4,7 +4,7 @@
  */
 import { ADMINISTRATOR, CLUSTER_LABEL } from '../api/cluster.ts';
 import type { ConfigMap, DisruptionBudget, Service, StatefulSet } from '../api/kinds.ts';
-import { agentParts } from './agent-container.ts';
+import { agentParts, POD_NAMESPACE } from './agent-container.ts';
 import type { Desired } from './desired.ts';
 
 export const CLIENT_PORT = 6379;
@@ -69,6 +69,11 @@ export function tlsSecretOf(cluster: string, { tls }: Pick<Desired, 'tls'>): str
   if (!tls || tls.mode === 'off') return undefined;
   const { tlsTaken, tls: own } = namesOf(cluster);
   return tls.mode === 'secret' ? tlsTaken : own;
+}
+
+/** By this name servers with TLS are known, wherever they are: addresses come and go with pods. */
+export function serverNameOf(cluster: string, namespace: string, tls: Desired['tls']): string {
+  return tls?.serverName ?? `${cluster}.${namespace}.svc`;
 }
 
 export function labelsOf(cluster: string): Readonly<Record<string, string>> {
@@ -186,10 +191,12 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
 function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unknown>> {
   const names = namesOf(cluster);
   const { placement, spreadBy, resources } = desired;
-  const agent = desired.hasAgents
-    ? agentParts(cluster, { port: CLIENT_PORT, auth: `${ROOT}/auth`, user: ADMINISTRATOR })
-    : undefined;
   const tlsSecret = tlsSecretOf(cluster, desired);
+  const servername = serverNameOf(cluster, POD_NAMESPACE, desired.tls);
+  const tls = tlsSecret === undefined ? undefined : { volume: 'tls', path: `${ROOT}/tls`, servername };
+  const agent = desired.hasAgents
+    ? agentParts(cluster, { port: CLIENT_PORT, auth: `${ROOT}/auth`, user: ADMINISTRATOR, tls })
+    : undefined;
   return {
     terminationGracePeriodSeconds: 30,
     // As its user from the beginning: an entrypoint that begins as root gives away only the folder that the image itself has for data.
@@ -239,7 +246,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
           { name: 'data', mountPath: `${ROOT}/data` },
           { name: 'config', mountPath: `${ROOT}/config`, readOnly: true },
           { name: 'auth', mountPath: `${ROOT}/auth`, readOnly: true },
-          ...(tlsSecret === undefined ? [] : [{ name: 'tls', mountPath: `${ROOT}/tls`, readOnly: true }]),
+          ...(tls ? [{ name: tls.volume, mountPath: tls.path, readOnly: true }] : []),
         ],
       },
       ...(agent ? [agent.container] : []),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPlainRenewal, offerProblem, type TlsParts } from './tls-offer.ts';
+import type { Doubts, TlsParts } from '../api/certificates.ts';
+import { testPod } from './pods-testing.ts';
+import { isPlainRenewal, offerVerdict, podsWithout, takenDigest } from './tls-offer.ts';
 
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const bundle = (names: string) =>
@@ -10,7 +12,7 @@ const bundle = (names: string) =>
     .join('');
 
 /** Certificates as texts: `ID by AUTHORITY until TIME`, and `from TIME` where it is not always good; a bundle is their names, each marked; a key is `key of ID`. */
-const judge: Parameters<typeof offerProblem>[2] = {
+const judge: Parameters<typeof offerVerdict>[1] = {
   read: (text) => {
     const [, fingerprint, until, from = 0] = /^(\S+) by \S+ until (\d+)(?: from (\d+))?$/.exec(text) ?? [];
     const life = { from: Number(from), until: Number(until) };
@@ -25,7 +27,23 @@ const parts = (id: string, by: string, ca: string, until = 1_000): TlsParts => (
   key: `key of ${id}`,
   ca: bundle(ca),
 });
-const code = (held: TlsParts | undefined, offered: TlsParts) => offerProblem(held, offered, judge, NOW)?.code;
+const UNSIGNED = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
+const between = (server: TlsParts, client: TlsParts): Doubts => ({
+  ...(!judge.isTrusted(server.cert, client.ca) && { ofClient: UNSIGNED }),
+  ...(!judge.isTrusted(client.cert, server.ca) && { ofServer: UNSIGNED }),
+});
+const verdict = (held: TlsParts | undefined, offered: TlsParts, doubts: { offered?: Doubts; held?: Doubts } = {}) => {
+  const own = doubts.offered ?? between(offered, offered);
+  const rehearsed = held
+    ? { offered: own, held: doubts.held ?? between(held, held), between: between(held, offered) }
+    : { offered: own };
+  return offerVerdict({ held, offered, servername: 'c.ns.svc', rehearsed, now: NOW }, judge);
+};
+const refusalOf = (...given: Parameters<typeof verdict>) => {
+  const said = verdict(...given);
+  return said.is === 'refused' ? said.refused : undefined;
+};
+const code = (...given: Parameters<typeof verdict>) => refusalOf(...given)?.code;
 
 test('what servers could not show each other is refused, also as the first one', () => {
   assert.equal(code(undefined, parts('1', 'A', 'A')), undefined);
@@ -52,8 +70,60 @@ test('an authority comes in two steps and goes in a third; each shortcut is refu
   assert.equal(code(first, first), undefined);
 });
 
-test('when what servers have has ended there is nobody left to lock out', () => {
+test('when what servers have has ended, or its authority has, there is nobody left to lock out', () => {
   assert.equal(code(parts('1', 'A', 'A', NOW - 1), parts('2', 'B', 'B')), undefined);
+  const [first, other] = [parts('1', 'A', 'A'), parts('2', 'B', 'B')];
+  const ended = { ofClient: 'CERT_HAS_EXPIRED', ofServer: 'CERT_HAS_EXPIRED' };
+  assert.deepEqual(verdict(first, other, { held: ended }), { is: 'good' });
+  assert.equal(code(first, other, { held: { broken: 'EPROTO' } }), 'TLS_AUTHORITY_DROPPED', 'nobody can tell');
+});
+
+test('what the operator or the servers would not believe is refused, and what is wrong is said', () => {
+  const [first, renewed] = [parts('1', 'A', 'A'), parts('2', 'A', 'A')];
+  const said = (offered: Doubts) => {
+    assert.deepEqual(refusalOf(undefined, renewed, { offered }), refusalOf(first, renewed, { offered }));
+    const refusal = refusalOf(first, renewed, { offered });
+    return `${refusal?.code}: ${refusal?.message}`;
+  };
+  assert.match(said({ ofClient: 'ERR_TLS_CERT_ALTNAME_INVALID' }), /^TLS_WRONG_NAME: .* c\.ns\.svc/);
+  assert.match(said({ ofServer: 'INVALID_PURPOSE' }), /^TLS_WRONG_USAGE: .* for client auth$/);
+  const neither = { ofClient: 'INVALID_PURPOSE', ofServer: 'INVALID_PURPOSE' };
+  assert.match(said(neither), /^TLS_WRONG_USAGE: .* for server auth and client auth$/);
+  assert.match(said({ ofClient: 'CERT_HAS_EXPIRED' }), /^TLS_AUTHORITY_UNFIT: .* has ended$/);
+  assert.match(said({ ofClient: 'CERT_NOT_YET_VALID' }), /^TLS_AUTHORITY_UNFIT: .* not good yet$/);
+  assert.match(said({ ofServer: 'INVALID_CA' }), /^TLS_AUTHORITY_UNFIT: .* CA:TRUE$/);
+  assert.match(
+    said({ ofClient: 'UNABLE_TO_GET_ISSUER_CERT' }),
+    /^TLS_UNFIT: .* an authority of ca\.crt that signed itself/,
+  );
+  assert.match(said({ broken: 'KEY_TOO_LARGE' }), /^TLS_UNFIT: .*\(KEY_TOO_LARGE\)$/);
+});
+
+test('what is not a plain renewal is given when all servers show the last one', () => {
+  assert.deepEqual(verdict(parts('1', 'A', 'A'), parts('2', 'A', 'A')), { is: 'good' });
+  assert.deepEqual(verdict(parts('1', 'A', 'A'), parts('2', 'A', 'A B')), { is: 'next', after: '1' });
+});
+
+test('pods that do not show a certificate yet are named, also silent ones; dead ones are not waited for', () => {
+  const pods = [
+    testPod(0),
+    testPod(1),
+    testPod(2, { isReady: false, server: 'running' }),
+    testPod(3, { isReady: false, server: 'down' }),
+    testPod(4, { isReady: false }),
+  ];
+  const shown = new Map([
+    ['uid-0', 'new'],
+    ['uid-1', 'old'],
+  ]);
+  assert.deepEqual(podsWithout('new', pods, shown), ['c-1', 'c-2', 'c-4']);
+});
+
+test('what servers were given is known again by certificate and authorities, and tells no key', () => {
+  const first = parts('1', 'A', 'A');
+  assert.equal(takenDigest(first), takenDigest({ ...first, key: 'another' }));
+  assert.notEqual(takenDigest(first), takenDigest({ ...first, ca: bundle('A B') }));
+  assert.notEqual(takenDigest(first), takenDigest(parts('2', 'A', 'A')));
 });
 
 test('only a renewal by the same authority, with the same ones trusted, need not wait for servers that are behind', () => {

@@ -2,52 +2,78 @@
  * Whether servers may be given what somebody put into the Secret of their certificates. They read it one after the other: those that have
  * and those that have not must believe each other at every moment, and so must the operator. Pure.
  */
-import type { Refusal } from '@reeve/runtime';
-import type { Certificates } from '../api/certificates.ts';
-
-/** PEM texts. */
-export interface TlsParts {
-  readonly cert: string;
-  readonly key: string;
-  readonly ca: string;
-}
+import { digest, type Refusal } from '@reeve/runtime';
+import type { Certificates, Doubts, TlsParts } from '../api/certificates.ts';
+import type { PodFacts } from './pods.ts';
+import { doubtProblem, isDoubted } from './tls-doubts.ts';
 
 type Judge = Pick<Certificates, 'read' | 'isTrusted' | 'fits'>;
 
-/** Undefined: they may. `held`: what they have. Without it, or when that has ended, there is nobody to lock out. */
-export function offerProblem(
-  held: TlsParts | undefined,
-  offered: TlsParts,
-  judge: Judge,
-  now: number,
-): Refusal | undefined {
-  const facts = judge.read(offered.cert);
-  if (!facts) return refusal('TLS_UNFIT', 'tls.crt is no certificate');
-  if (facts.from > now)
-    return refusal('TLS_UNFIT', `the certificate is not good before ${new Date(facts.from).toISOString()}`);
-  if (facts.until <= now)
-    return refusal('TLS_UNFIT', `the certificate ended at ${new Date(facts.until).toISOString()}`);
-  if (!judge.fits(offered.cert, offered.key)) return refusal('TLS_UNFIT', 'tls.key is not the key of tls.crt');
-  if (!judge.isTrusted(offered.cert, offered.ca)) {
-    return refusal('TLS_UNFIT', 'tls.crt was signed by no authority of ca.crt: servers would not believe each other');
-  }
+/** What those who have it think of each other. */
+export interface Rehearsed {
+  /** Servers that have what is offered, called on by their name. */
+  readonly offered: Doubts;
+  /** Servers that have what was taken last, among themselves. */
+  readonly held?: Doubts;
+  /** A server that has what was taken last, called on by one that has what is offered. */
+  readonly between?: Doubts;
+}
+
+export interface OfferFacts {
+  /** What servers have. */
+  readonly held: TlsParts | undefined;
+  readonly offered: TlsParts;
+  /** By which the operator and agents know servers. */
+  readonly servername: string;
+  readonly rehearsed: Rehearsed;
+  readonly now: number;
+}
+
+export type OfferVerdict =
+  | { readonly is: 'good' }
+  /** Good when all servers show the certificate of this fingerprint. */
+  | { readonly is: 'next'; readonly after: string }
+  | { readonly is: 'refused'; readonly refused: Refusal };
+
+const GOOD: OfferVerdict = { is: 'good' };
+
+export function offerVerdict(facts: OfferFacts, judge: Judge): OfferVerdict {
+  const { held, offered, rehearsed, now } = facts;
+  const unfit = unfitness(facts, judge);
+  if (unfit) return { is: 'refused', refused: unfit };
   const before = held && judge.read(held.cert);
-  if (!held || !before || before.until <= now) return undefined;
-  if (before.fingerprint === facts.fingerprint) {
+  // When it has ended, or an authority behind it has, there is nobody left to lock out.
+  if (!held || !before || before.until <= now || isDoubted(rehearsed.held ?? {})) return GOOD;
+  if (before.fingerprint === judge.read(offered.cert)?.fingerprint) {
     const message = 'ca.crt or tls.key is another one, and tls.crt is the same: nobody could see who has read it';
-    return isSame(held, offered) ? undefined : refusal('TLS_NOT_RENEWED', message);
+    return isSame(held, offered) ? GOOD : refused('TLS_NOT_RENEWED', message);
   }
-  if (!judge.isTrusted(held.cert, offered.ca)) {
+  const { ofClient, ofServer, broken } = rehearsed.between ?? {};
+  if (ofClient !== undefined) {
     const message =
-      'ca.crt has not the authority of the certificate that servers show now: whoever read it would not believe the others';
-    return refusal('TLS_AUTHORITY_DROPPED', message);
+      'ca.crt has no good authority of the certificate that servers show now: whoever read it would not believe the others';
+    return refused('TLS_AUTHORITY_DROPPED', message);
   }
-  if (!judge.isTrusted(offered.cert, held.ca)) {
+  if (ofServer !== undefined) {
     const message =
       'tls.crt was signed by an authority that servers were not told to trust: they would not believe the first that shows it';
-    return refusal('TLS_AUTHORITY_UNKNOWN', message);
+    return refused('TLS_AUTHORITY_UNKNOWN', message);
   }
-  return undefined;
+  if (broken !== undefined) {
+    return refused('TLS_UNFIT', `servers that have read it and servers that have not would not meet (${broken})`);
+  }
+  return isPlainRenewal(held, offered, judge) ? GOOD : { is: 'next', after: before.fingerprint };
+}
+
+/** What is wrong with it whatever servers have. */
+function unfitness({ offered, servername, rehearsed, now }: OfferFacts, judge: Judge): Refusal | undefined {
+  const facts = judge.read(offered.cert);
+  if (!facts) return refusal('TLS_UNFIT', 'tls.crt is no certificate');
+  const time = (ms: number) => new Date(ms).toISOString();
+  if (facts.from > now) return refusal('TLS_UNFIT', `the certificate is not good before ${time(facts.from)}`);
+  if (facts.until <= now) return refusal('TLS_UNFIT', `the certificate ended at ${time(facts.until)}`);
+  if (!judge.fits(offered.cert, offered.key)) return refusal('TLS_UNFIT', 'tls.key is not the key of tls.crt');
+  return doubtProblem(rehearsed.offered, servername);
 }
 
 /**
@@ -66,6 +92,25 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n
 
 export function isSame(a: TlsParts, b: TlsParts): boolean {
   return a.cert === b.cert && a.key === b.key && a.ca === b.ca;
+}
+
+/** By which what servers were given is known again when it is gone. A certificate has one key: that need not be in it. */
+export function takenDigest({ cert, ca }: TlsParts): string {
+  return digest({ cert, ca });
+}
+
+/** Pods whose servers may live and were not seen to show a certificate. Silent ones may live, too: only one without a process cannot be locked out. */
+export function podsWithout(
+  fingerprint: string,
+  pods: readonly PodFacts[],
+  shown: ReadonlyMap<string, string>,
+): readonly string[] {
+  const isDead = ({ isReady, server }: PodFacts) => !isReady && (server === 'down' || server === 'unstarted');
+  return pods.filter((pod) => !isDead(pod) && shown.get(pod.uid) !== fingerprint).map(({ name }) => name);
+}
+
+function refused(code: string, message: string): OfferVerdict {
+  return { is: 'refused', refused: refusal(code, message) };
 }
 
 function refusal(code: string, message: string): Refusal {

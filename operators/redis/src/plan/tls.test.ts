@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { certificateNames, serverLife, serverNameOf, tlsDue } from './tls.ts';
+import { serverNameOf } from './children.ts';
+import { certificateNames, serverLife, tlsDue } from './tls.ts';
 
 const DAY = 86_400_000;
 const names = ['c.ns.svc'];

@@ -4,7 +4,7 @@
  */
 import type { CertificateFacts, Life } from '../api/certificates.ts';
 import type { RedisClusterSpec } from '../api/cluster.ts';
-import { namesOf } from './children.ts';
+import { namesOf, serverNameOf } from './children.ts';
 
 type Tls = RedisClusterSpec['tls'];
 
@@ -58,11 +58,6 @@ export function authorityLife(now: number): Life {
 /** Not beyond its signer's. */
 export function serverLife(now: number, signer: Pick<Life, 'until'>): Life {
   return { from: now - HEAD_START_MS, until: Math.min(now + SERVER_MS, signer.until) };
-}
-
-/** By this name servers are known, wherever they are: addresses come and go with pods. */
-export function serverNameOf(cluster: string, namespace: string, tls: Tls): string {
-  return tls?.serverName ?? `${cluster}.${namespace}.svc`;
 }
 
 /** All names under which servers are called on. */

@@ -23,7 +23,18 @@ function read(text: string): CertificateFacts | undefined {
   return said && { from: said.from, until: said.until, names: said.names, fingerprint: said.id };
 }
 
-export function plainCertificates(ids: { next(prefix: string): string }): Certificates {
+const UNSIGNED = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
+const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
+
+/** @param shows what the server at an address shows, if it is not what its Secret has. */
+export function plainCertificates(
+  ids: { next(prefix: string): string },
+  shows: (host: string) => string | undefined = () => undefined,
+): Certificates {
+  const isTrusted = (chain: string, authorities: string) => {
+    const by = saidBy(chain)?.by;
+    return authorities.split(END).some((one) => by !== undefined && saidBy(`${one}${END}`)?.id === by);
+  };
   const pair = (said: Omit<Said, 'id'>): KeyPair => {
     const id = ids.next('certificate');
     const text = Buffer.from(JSON.stringify({ ...said, id })).toString('base64');
@@ -36,11 +47,14 @@ export function plainCertificates(ids: { next(prefix: string): string }): Certif
       return pair({ from, until, names, by });
     },
     read,
-    isTrusted: (chain, authorities) => {
-      const by = saidBy(chain)?.by;
-      return authorities.split(END).some((one) => by !== undefined && saidBy(`${one}${END}`)?.id === by);
-    },
+    isTrusted,
     fits: (certificate, key) => key === `key of ${saidBy(certificate)?.id ?? ''}`,
-    presentedAt: async (_endpoint, { cert }) => read(cert)?.fingerprint,
+    async rehearse(server, client, servername) {
+      const isNamed = servername === undefined || saidBy(server.cert)?.names.includes(servername);
+      const ofClient = !isTrusted(server.cert, client.ca) ? UNSIGNED : isNamed ? undefined : OTHER_NAME;
+      const ofServer = isTrusted(client.cert, server.ca) ? undefined : UNSIGNED;
+      return { ...(ofClient !== undefined && { ofClient }), ...(ofServer !== undefined && { ofServer }) };
+    },
+    presentedAt: async ({ host }, { cert }) => shows(host) ?? read(cert)?.fingerprint,
   };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyPair } from '../../src/api/certificates.ts';
-import { secrets } from '../../src/api/kinds.ts';
+import { redisClusters, secrets } from '../../src/api/kinds.ts';
 import { plainCertificates, saidBy } from './certificates.ts';
 import { assertHeld, write } from './keys.ts';
 import { NAMESPACE, OperatorWorld } from './world.ts';
@@ -58,37 +58,53 @@ test('a cluster whose certificates somebody else keeps waits for them', async (t
   assert.equal(world.set('c'), undefined);
 });
 
-test('an authority that others keep is changed step by step; what would lock servers out is refused, with what to do', async (t) => {
-  const world = await OperatorWorld.start(t);
+/** Somebody who keeps the certificates of the cluster `c` in the Secret `c-tls`. */
+function keeper(world: OperatorWorld) {
   let made = 0;
   const certificates = plainCertificates({ next: (prefix) => `${prefix}-of-somebody-${++made}` });
   const life = { from: 0, until: world.clock.now() + 30 * 86_400_000 };
-  const [old, other] = [await certificates.authority(life), await certificates.authority(life)];
-  const put = async (signer: KeyPair, ca: readonly KeyPair[]) => {
-    const { certificate, key } = await certificates.peer(signer, ['c.ns.svc'], life);
-    const parts = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': ca.map((one) => one.certificate).join('') };
-    const coded = Object.entries(parts).map(([name, text]) => [name, Buffer.from(text).toString('base64')] as const);
-    const secret = { metadata: { name: 'c-tls' }, type: 'Opaque', data: Object.fromEntries(coded) };
+  const authority = () => certificates.authority(life);
+  const issue = async (signer: KeyPair, ca: readonly KeyPair[], names: readonly string[] = ['c.ns.svc']) => {
+    const { certificate, key } = await certificates.peer(signer, names, life);
+    return { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': ca.map((one) => one.certificate).join('') };
+  };
+  const put = async (parts: Readonly<Record<string, string>>, name = 'c-tls') => {
+    const coded = Object.entries(parts).map(([part, text]) => [part, Buffer.from(text).toString('base64')] as const);
+    const secret = { metadata: { name }, type: 'Opaque', data: Object.fromEntries(coded) };
     const options = { fieldManager: 'somebody', force: true };
     await world.api.client.resource(secrets, NAMESPACE).apply(secret as never, options);
   };
-  const condition = () => world.status('c').conditions?.find(({ type }) => type === 'CertificateRefused');
-  const isTaken = () => {
-    const [taken, kept] = [world.secret('c-tls-taken') ?? {}, world.secret('c-tls') ?? {}];
-    const isSame = Object.entries(kept).every(([name, text]) => taken[name] === text);
-    return isSame && condition()?.status !== 'True' && isRunning(world)();
-  };
-  await put(old, [old]);
+  return { authority, issue, put };
+}
+
+const refusal = (world: OperatorWorld) =>
+  world.status('c').conditions?.find(({ type }) => type === 'CertificateRefused');
+const isRefused = (world: OperatorWorld, reason: string) => () =>
+  refusal(world)?.status === 'True' && refusal(world)?.reason === reason;
+const waits = (world: OperatorWorld, reason: string) =>
+  world.status('c').waitingFor?.find((waiting) => waiting.reason === reason);
+const isTaken = (world: OperatorWorld) => () => {
+  const [taken, kept] = [world.secret('c-tls-taken') ?? {}, world.secret('c-tls') ?? {}];
+  const isSame = Object.entries(kept).every(([name, text]) => taken[name] === text);
+  return isSame && refusal(world)?.status !== 'True' && isRunning(world)();
+};
+
+test('an authority that others keep is changed step by step; what would lock servers out is refused, with what to do', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const [old, other] = [await authority(), await authority()];
+  await put(await issue(old, [old]));
   await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' } });
-  await world.until('the cluster runs', isTaken);
+  await world.until('the cluster runs', isTaken(world));
   const given = world.secret('c-tls-taken');
   const keys = await write(world, 40);
-  for (const [ca, reason] of [
-    [[other], 'TlsAuthorityDropped'],
-    [[old, other], 'TlsAuthorityUnknown'],
+  for (const [signer, ca, names, reason] of [
+    [other, [other], ['c.ns.svc'], 'TlsAuthorityDropped'],
+    [other, [old, other], ['c.ns.svc'], 'TlsAuthorityUnknown'],
+    [old, [old], ['d.ns.svc'], 'TlsWrongName'],
   ] as const) {
-    await put(other, ca);
-    await world.until('it is refused', () => condition()?.status === 'True' && condition()?.reason === reason);
+    await put(await issue(signer, ca, names));
+    await world.until('it is refused', isRefused(world, reason));
     await world.pass(30_000);
     assert.deepEqual(world.secret('c-tls-taken'), given, 'servers go on with what they have');
     assert.equal(world.status('c').phase, 'Running');
@@ -98,13 +114,135 @@ test('an authority that others keep is changed step by step; what would lock ser
     [other, [old, other]],
     [other, [other]],
   ] as const) {
-    await put(signer, ca);
-    await world.until('servers are given it', isTaken);
+    await put(await issue(signer, ca));
+    await world.until('servers are given it', isTaken(world));
   }
-  assert.equal(condition()?.status, 'False');
+  assert.equal(refusal(world)?.status, 'False');
   await world.deleteSecret('c-tls');
-  await world.until('it is missed', () => condition()?.status === 'True');
+  await world.until('it is missed', () => refusal(world)?.status === 'True');
   await world.pass(30_000);
   assert.equal(world.status('c').phase, 'Running', 'and servers go on');
   assertHeld(world, keys);
+});
+
+test('the next step waits for the servers that do not show the last one, and says which', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const [old, other] = [await authority(), await authority()];
+  await put(await issue(old, [old]));
+  await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' } });
+  await world.until('the cluster runs', isTaken(world));
+  // Its volume does not follow.
+  const late = world.serverOf('c-1');
+  world.shows = (host) => (host === late.host ? 'the old one' : undefined);
+  const both = await issue(old, [old, other]);
+  await put(both);
+  await world.until('it is waited for', () => waits(world, 'CertificateReload')?.subjects.includes('c-1') ?? false);
+  const given = world.secret('c-tls-taken');
+  await put(await issue(other, [old, other]));
+  await world.until('the next step waits', () => waits(world, 'CertificateStep') !== undefined);
+  assert.deepEqual(waits(world, 'CertificateStep')?.subjects, ['c-1']);
+  await world.pass(30_000);
+  assert.deepEqual(world.secret('c-tls-taken'), given);
+  world.shows = () => undefined;
+  await world.until('servers are given it', isTaken(world));
+  assert.equal(waits(world, 'CertificateStep'), undefined);
+});
+
+test('what servers were given and somebody deleted is made again from the same, and from nothing else', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const [old, other] = [await authority(), await authority()];
+  const first = await issue(old, [old]);
+  await put(first);
+  await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' }, storage: { size: '1Gi' } });
+  await world.until('the cluster runs', isTaken(world));
+  const given = world.secret('c-tls-taken');
+  await world.deleteSecret('c-tls-taken');
+  await world.until('it is there again', () => world.secret('c-tls-taken') !== undefined);
+  assert.deepEqual(world.secret('c-tls-taken'), given);
+  await put(await issue(other, [other]));
+  await world.until('another one is refused', isRefused(world, 'TlsAuthorityDropped'));
+  await world.deleteSecret('c-tls-taken');
+  await world.until('it is missed', isRefused(world, 'TlsTakenLost'));
+  assert.match(refusal(world)?.message ?? '', /c-0, c-1.*Bring it back from a copy/);
+  await world.pass(60_000);
+  assert.equal(world.secret('c-tls-taken'), undefined, 'nobody knows that it locks nobody out');
+  await put(first);
+  await world.until('what servers have is back', isTaken(world));
+  assert.deepEqual(world.secret('c-tls-taken'), given);
+  // A person's way out: servers that have read nothing can be given anything.
+  await put(await issue(other, [other]));
+  await world.until('another one is refused', isRefused(world, 'TlsAuthorityDropped'));
+  const waiting = { waiting: { reason: 'ContainerCreating' } };
+  world.kubelet.ails = () => ({ phase: 'Pending', containerStatuses: [{ name: 'server', state: waiting }] });
+  await world.deleteSecret('c-tls-taken');
+  for (const { metadata } of world.pods) await world.deletePod(metadata?.name ?? '');
+  await world.until(
+    'pods are given it',
+    () => world.secret('c-tls-taken')?.['tls.crt'] === world.secret('c-tls')?.['tls.crt'],
+  );
+  world.kubelet.ails = () => undefined;
+  await world.until('the cluster runs', isTaken(world), 900_000);
+});
+
+test('a status that does not say what servers were given is made good by what they show', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const [old, other] = [await authority(), await authority()];
+  await put(await issue(old, [old]));
+  await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' } });
+  await world.until('the cluster runs', isTaken(world));
+  const given = world.secret('c-tls-taken');
+  const shown = saidBy(Buffer.from(given?.['tls.crt'] ?? '', 'base64').toString())?.id;
+  world.shows = () => shown;
+  const forget = async () => {
+    // As an earlier version left it.
+    await world.stopManager();
+    await world.api.client
+      .resource(redisClusters, NAMESPACE)
+      .patch('c', { type: 'merge', value: { status: { tls: null } } }, { subresource: 'status' });
+    await world.deleteSecret('c-tls-taken');
+    world.startManager();
+  };
+  await forget();
+  await world.until('it is there again', isTaken(world));
+  assert.deepEqual(world.secret('c-tls-taken'), given);
+  await put(await issue(other, [other]));
+  await forget();
+  await world.until('it is missed', isRefused(world, 'TlsTakenLost'));
+  await world.pass(30_000);
+  assert.equal(world.secret('c-tls-taken'), undefined);
+});
+
+test('a Secret that has the name of what servers are given and is somebody else’s is left alone', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const old = await authority();
+  await put(await issue(old, [old]));
+  await put({ mine: 'all of it' }, 'c-tls-taken');
+  const theirs = world.secret('c-tls-taken');
+  await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' } });
+  await world.until('it is refused', isRefused(world, 'TlsTakenForeign'));
+  await world.pass(30_000);
+  assert.deepEqual(world.secret('c-tls-taken'), theirs);
+  assert.equal(world.set('c'), undefined, 'no pod mounts it');
+  assert.deepEqual(waits(world, 'TlsSecret')?.subjects, ['c-tls-taken']);
+  await world.deleteSecret('c-tls-taken');
+  await world.until('the cluster runs', isTaken(world));
+});
+
+test('what was refused is said for as long as nobody has looked again', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const [old, other] = [await authority(), await authority()];
+  await put(await issue(old, [old]));
+  await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' } });
+  await world.until('the cluster runs', isTaken(world));
+  await put(await issue(other, [other]));
+  await world.until('it is refused', isRefused(world, 'TlsAuthorityDropped'));
+  await world.deleteSecret('c-auth');
+  await world.until('another Secret is waited for', () => waits(world, 'SecretLost') !== undefined);
+  await world.pass(30_000);
+  assert.ok(isRefused(world, 'TlsAuthorityDropped')());
 });

@@ -70,6 +70,8 @@ export class OperatorWorld {
   readonly hidden = new Set<string>();
   /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
   stale: RedisCluster | undefined;
+  /** The fingerprint that the server at an address shows. Undefined: that of what its Secret has. */
+  shows: (host: string) => string | undefined = () => undefined;
   readonly backups = new MemoryBackups();
   readonly #api: ApiWorld;
   #replaced = 0;
@@ -141,7 +143,7 @@ export class OperatorWorld {
         ...base,
         files,
         newPassword: () => `password-${this.#ids}-${++passwords}`,
-        certificates: plainCertificates(ids),
+        certificates: plainCertificates(ids, (host) => this.shows(host)),
         backups: {
           store: mortalStore(this.backups, () => this.#survives(life, false)),
           snapshotsOf: () => modelSnapshots(this.model),

@@ -1,0 +1,53 @@
+/**
+ * What servers were given of somebody's certificates is gone from the API, or never was there. Servers that run have what they have read;
+ * another pair would lock them out. So it is asked what is known of it: by the status, and by the servers themselves.
+ */
+import { ReeveError, type Refusal } from '@reeve/runtime';
+import type { Reconcile } from '@reeve/runtime/manager';
+import type { Certificates, TlsAccess } from '../api/certificates.ts';
+import { CLUSTER_LABEL } from '../api/cluster.ts';
+import { type Pod, pods, type RedisClusterObject, redisClusters } from '../api/kinds.ts';
+import { serverLife } from '../plan/pod-trouble.ts';
+import { endpointOf } from '../plan/pods.ts';
+import { takenDigest } from '../plan/tls-offer.ts';
+
+interface Lost {
+  /** Ours, which is not there. */
+  readonly secretName: string;
+  readonly certificates: Pick<Certificates, 'read' | 'presentedAt'>;
+}
+
+/** `same`: servers had exactly what is offered. `nothing`: none of them has read anything yet. */
+export type LostTls = { readonly was: 'same' | 'nothing' } | { readonly was: 'other'; readonly refused: Refusal };
+
+/** By live reads only. */
+export async function lostTls(
+  { object, api, signal }: Pick<Reconcile<RedisClusterObject>, 'object' | 'api' | 'signal'>,
+  { secretName, certificates }: Lost,
+  offered: TlsAccess,
+): Promise<LostTls> {
+  const { name, namespace, uid } = object.metadata;
+  const live = await api.resource(redisClusters, namespace).find(name, { signal });
+  if (live?.metadata.uid !== uid) {
+    throw new ReeveError('OBJECT_REPLACED', `RedisCluster ${name} is gone, or another one has its name`);
+  }
+  const taken = live.status?.tls?.taken;
+  if (taken === takenDigest(offered)) return { was: 'same' };
+  const labelSelector = `${CLUSTER_LABEL}=${name}`;
+  const { items } = await api.resource(pods, namespace).list({ labelSelector, signal });
+  // One that ran in this pod before finds the files that it had then.
+  const begun = items.filter((pod) => serverLife(pod) !== 'unstarted');
+  if (begun.length === 0) return { was: 'nothing' };
+  const fingerprint = certificates.read(offered.cert)?.fingerprint;
+  const isOther = async ({ status }: Pod): Promise<boolean> => {
+    // The status knows that it was another one: a server that shows the same certificate has other authorities.
+    const endpoint = taken === undefined && status?.podIP ? endpointOf({ ip: status.podIP }) : undefined;
+    return !endpoint || (await certificates.presentedAt(endpoint, offered)) !== fingerprint;
+  };
+  const others = await Promise.all(begun.map(async (pod) => ((await isOther(pod)) ? [pod.metadata.name] : [])));
+  const names = others.flat();
+  if (names.length === 0) return { was: 'same' };
+  const whose = `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
+  const message = `what it has is not known to be what ${whose} run with, and secret ${secretName}, which had that, is gone`;
+  return { was: 'other', refused: { code: 'TLS_TAKEN_LOST', message, subjects: names.slice(0, 16) } };
+}
