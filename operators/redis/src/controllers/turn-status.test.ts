@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ReeveError } from '@reeve/runtime';
 import type { CurrentOperation } from '../api/cluster.ts';
-import { certificateConditions, hasSameGoal, newFindings } from './turn-status.ts';
+import { certificateConditions, hasSameGoal, newFindings, undeclaredBy } from './turn-status.ts';
 
 const operation = (id: string): CurrentOperation => ({
   id,
@@ -53,4 +54,12 @@ test('certificates that servers are not given are told with what to do, until th
     { type: 'CertificateRefused', status: 'True', reason: '', message: '', lastTransitionTime: '' },
   ] as const;
   assert.equal(certificateConditions(before as never, undefined)[0]?.status, 'False');
+});
+
+test('what must not be declared as things are is told with what to do; other errors are errors', () => {
+  const said = undeclaredBy(new ReeveError('AGENT_POLICY_MISSING', 'agents are not given rights'));
+  assert.equal(said?.reason, 'AgentPolicyMissing');
+  assert.match(said?.message ?? '', /^agents are not given rights\. Have an administrator apply/);
+  assert.equal(undeclaredBy(new ReeveError('CANCELLED', 'stopped')), undefined);
+  assert.equal(undeclaredBy(new Error('no answer')), undefined);
 });
