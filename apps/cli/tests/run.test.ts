@@ -1,8 +1,11 @@
 /** `reeve run` as far as it goes without a Kubernetes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ReeveError } from '@reeve/runtime';
+import { discover, KubeClient, resource, systemKubePorts, type Transport } from '@reeve/kube';
+import { redisClusters } from '@reeve/redis';
+import { AGENT_POLICY, AGENT_ROLE, ReeveError } from '@reeve/runtime';
 import { clusterRights, manifestsOf } from '../src/run/manifests.ts';
+import { install } from '../src/run/preflight.ts';
 import { listenOn } from '../src/run/run.ts';
 import { manifestsOf as readText } from '../src/kube/manifest.ts';
 import { ApiHarness } from './api.ts';
@@ -56,6 +59,40 @@ test('it gives the role of agents to the account of agents, and writes no other 
   );
   // Nobody else may bind anything.
   assert.equal(clusterRights.filter(({ verbs }) => verbs.includes('bind')).length, 1);
+});
+
+const roles = resource({
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+});
+const policies = resource({
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingadmissionpolicies',
+  kind: 'ValidatingAdmissionPolicy',
+  namespaced: false,
+});
+
+test('on a server without admission policies the rest is installed, the role of agents is not, and that is said', async (t) => {
+  const api = await ApiHarness.open(t);
+  const older: Transport = (request) =>
+    api.transport({
+      ...request,
+      path: request.path.replace('/apis/admissionregistration.k8s.io', '/apis/none.example'),
+    });
+  const client = new KubeClient({ ...systemKubePorts(), transport: older });
+  const ground = { client, namespace: 'ops', clock: api.harness.clock, signal: t.signal };
+  const lacks = await install(ground);
+  assert.equal(lacks.length, 1);
+  assert.match(lacks[0] ?? '', /does not serve ValidatingAdmissionPolicy, .*`agents: sidecar`/);
+  assert.ok(await discover(client, redisClusters), 'the kinds are there');
+  assert.equal(await client.resource(roles).find(AGENT_ROLE), undefined, 'nobody has what nothing narrows');
+  assert.deepEqual(await install({ ...ground, client: api.client }), []);
+  assert.ok(await client.resource(roles).find(AGENT_ROLE));
+  assert.ok(await api.client.resource(policies).find(AGENT_POLICY));
 });
 
 test('where to listen: loopback unless told otherwise, also addresses of many colons', () => {

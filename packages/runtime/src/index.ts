@@ -167,6 +167,7 @@ export {
 } from './agent/member.ts';
 export {
   AGENT_ACCOUNT,
+  AGENT_POLICY,
   AGENT_ROLE,
   hostAgentRights,
   memberWritePolicy,

@@ -1,5 +1,5 @@
 /** The operators that come with Reeve. Whoever runs them, on this machine or on a Kubernetes, runs these. */
-import { type AnyObject, type KubeClient, resource } from '@reeve/kube';
+import { type AnyObject, discover, type KubeClient, resource } from '@reeve/kube';
 import { folderBackups, type RedisOperatorPorts, redisOperator, type Right, snapshotSource } from '@reeve/redis';
 import { crdOf, type KindDescription, memberWritePolicy, podAgentRole } from '@reeve/runtime';
 import type { Manager, Registry, Runnable } from '@reeve/runtime/manager';
@@ -67,12 +67,27 @@ export function agentRules(): readonly Named[] {
   return [podAgentRole(), ...memberWritePolicy()] as readonly unknown[] as readonly Named[];
 }
 
-export async function installAgentRules(client: KubeClient, signal?: AbortSignal): Promise<void> {
-  for (const manifest of agentRules()) {
+/**
+ * What narrows the role of agents comes before the role. On a server that has no such policies neither is installed: operators give the
+ * role to nobody there. @returns what could not be installed, and what follows from that, for a person to read.
+ */
+export async function installAgentRules(client: KubeClient, signal?: AbortSignal): Promise<readonly string[]> {
+  const options = signal ? { signal } : {};
+  const unserved: string[] = [];
+  for (const { group, version, kind } of agentRuleKinds) {
+    if (!(await discover(client, { group, version, kind }, options))) unserved.push(kind);
+  }
+  if (unserved.length > 0) {
+    return [
+      `the server does not serve ${unserved.join(', ')}: what keeps agents in pods to their own members cannot be installed, and clusters with \`agents: sidecar\` wait for it. Everything else is there`,
+    ];
+  }
+  for (const manifest of agentRules().toReversed()) {
     const kind = agentRuleKinds.find((one) => one.kind === manifest.kind);
     if (!kind) throw new TypeError(`agents have no ${String(manifest.kind)}`);
-    await client.resource(kind).apply(manifest, { fieldManager: 'reeve', force: true, ...(signal && { signal }) });
+    await client.resource(kind).apply(manifest, { fieldManager: 'reeve', force: true, ...options });
   }
+  return [];
 }
 
 /** @param backups the folder that backups are kept in. Without one there are none. */

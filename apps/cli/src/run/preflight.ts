@@ -39,8 +39,8 @@ export async function refuseOwnPlane({ client, signal }: Pick<Ground, 'client' |
   throw cliError('OPERATORS_RUN', 'this is the API of `reeve up`, which runs the operators itself');
 }
 
-/** Namespace, kinds and the rules for agents as this version needs them. */
-export async function install({ client, namespace, clock, signal }: Ground): Promise<void> {
+/** Namespace, kinds and the rules for agents as this version needs them. @returns what this server cannot have. */
+export async function install({ client, namespace, clock, signal }: Ground): Promise<readonly string[]> {
   // One that is there is somebody's: its labels say what else may run in it.
   if (!(await client.resource(namespaces).find(namespace, { signal }))) {
     await client.resource(namespaces).create(namespaceOf(namespace), { signal });
@@ -50,7 +50,7 @@ export async function install({ client, namespace, clock, signal }: Ground): Pro
   while ((await missingKinds(client, signal)).length > 0 && clock.now() < endsAt) {
     await clock.sleep(LOOK_AGAIN_MS, signal);
   }
-  await installAgentRules(client, signal);
+  return installAgentRules(client, signal);
 }
 
 export async function demandGround({ client, namespace, signal }: Ground): Promise<void> {

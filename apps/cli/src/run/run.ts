@@ -26,7 +26,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof runO
   const { client, transport } = connection;
   const ground = { client, namespace, clock: ports.clock, signal };
   await refuseOwnPlane(ground);
-  if (values.install) await install(ground);
+  for (const lack of values.install ? await install(ground) : []) io.err(`${lack}.\n`);
   await demandGround(ground);
 
   const identity = ports.ids.next(io.env.POD_NAME || 'reeve');

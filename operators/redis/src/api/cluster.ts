@@ -123,7 +123,7 @@ const spec = object(
     securityContext: optional(
       anything({
         description:
-          'Of pods, instead of user and group 999 of the official images. Whoever servers run as must be able to read files of Secrets: set fsGroup.',
+          'Of pods, instead of user and group 999 of the official images (of other images: as their own user, with volumes of group 999). Whoever servers run as must be able to read files of Secrets: set fsGroup.',
       }),
     ),
     storage: optional(

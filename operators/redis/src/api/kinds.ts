@@ -48,6 +48,7 @@ interface ContainerState {
 
 export interface ContainerStatus {
   readonly name: string;
+  readonly ready?: boolean;
   readonly restartCount?: number;
   readonly state?: ContainerState;
   readonly lastState?: ContainerState;
@@ -73,6 +74,21 @@ export interface Pod extends KubeObject {
 /** A worker node. */
 export interface WorkerNode extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean };
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** What keeps those who may write a kind to some of its objects. */
+export interface AdmissionPolicy extends KubeObject {
+  readonly spec?: { readonly failurePolicy?: string };
+}
+
+export interface AdmissionPolicyBinding extends KubeObject {
+  readonly spec?: {
+    readonly policyName?: string;
+    readonly validationActions?: readonly string[];
+    /** Of some objects only. */
+    readonly matchResources?: Manifest;
+  };
 }
 
 const core = { group: '', version: 'v1', namespaced: true } as const;
@@ -102,6 +118,18 @@ export const roleBindings = resource<KubeObject>({
   plural: 'rolebindings',
   kind: 'RoleBinding',
   namespaced: true,
+});
+const admission = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
+
+export const admissionPolicies = resource<AdmissionPolicy>({
+  ...admission,
+  plural: 'validatingadmissionpolicies',
+  kind: 'ValidatingAdmissionPolicy',
+});
+export const admissionPolicyBindings = resource<AdmissionPolicyBinding>({
+  ...admission,
+  plural: 'validatingadmissionpolicybindings',
+  kind: 'ValidatingAdmissionPolicyBinding',
 });
 export const workerNodes = resource<WorkerNode>({ ...core, namespaced: false, plural: 'nodes', kind: 'Node' });
 export type MemberObject = Member & KubeObject;

@@ -22,6 +22,12 @@ export const resourceErrors = {
     meaning: 'The spec of a RedisCluster has a configuration that no server could read as it is meant.',
     remedy: 'The message says which part. Nothing is done for the cluster until it is changed.',
   },
+  AGENT_POLICY_MISSING: {
+    meaning:
+      'What keeps agents in pods to their own members (a ValidatingAdmissionPolicy and its binding) is not there, or refuses nothing. Agents are not given their rights: each could write for all others.',
+    remedy:
+      'Have an administrator apply what `reeve run --print-manifests` prints, or run `reeve run --install` once; on a server that has no such policies (Kubernetes before 1.30) set `agents: none`.',
+  },
   TLS_UNFIT: {
     meaning: 'What the Secret of tls.secretName has is no certificate that servers could show each other.',
     remedy: 'The message says why. Servers go on with what they have until it is put right, or until that ends.',

@@ -1,7 +1,9 @@
 /** What the operator does with the API, verb by verb: nothing else is asked for, and nothing else need be allowed. */
-import { AGENT_ACCOUNT, AGENT_ROLE } from '@reeve/runtime';
+import { AGENT_ACCOUNT, AGENT_POLICY, AGENT_ROLE } from '@reeve/runtime';
 import {
   accounts,
+  admissionPolicies,
+  admissionPolicyBindings,
   disruptionBudgets,
   memberLeases,
   members,
@@ -60,5 +62,12 @@ export const redisRights: readonly Right[] = [
     verbs: [...applied],
   },
   { apiGroups: [roleBindings.group], resources: ['clusterroles'], resourceNames: [AGENT_ROLE], verbs: ['bind'] },
+  // Whether what narrows that role is there, before it is given to anybody.
+  {
+    apiGroups: [admissionPolicies.group],
+    resources: [admissionPolicies.plural, admissionPolicyBindings.plural],
+    resourceNames: [AGENT_POLICY],
+    verbs: ['get'],
+  },
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: [...applied] },
 ];

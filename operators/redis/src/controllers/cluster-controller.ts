@@ -15,7 +15,7 @@ import {
 import { Controller, type Parts, type Reconcile, type Reflection, type Registry } from '@reeve/runtime/manager';
 import type { BackupStore, SnapshotSource } from '../api/backup.ts';
 import type { Certificates } from '../api/certificates.ts';
-import { CLUSTER_LABEL, type RedisClusterSpec } from '../api/cluster.ts';
+import { CLUSTER_LABEL } from '../api/cluster.ts';
 import {
   configMaps,
   memberLeases,
@@ -174,7 +174,9 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     parts.duringTerm(({ api, term, queues }) => {
       const membersOf = (cluster: string) => reflection.cache.byIndex(BY_CLUSTER, cluster);
       const wake = (cluster: string) => void queues[queue]?.add(cluster);
-      this.#enrolled = new EnrolledMembers(this.#ports, { api, lease: term.transitions, membersOf, wake });
+      const workerNode = (name: string) => this.#workerNodes?.cache.get(name);
+      const given = { api, lease: term.transitions, membersOf, workerNode, wake };
+      this.#enrolled = new EnrolledMembers(this.#ports, given);
       return this.#enrolled;
     });
   }
@@ -200,7 +202,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
       enrollment,
       podAgents: work.object.spec.agents === 'sidecar' ? this.#podAgents(key) : undefined,
-      takeBackOrders: (isPaused) => this.#takeBack(work.object.spec as RedisClusterSpec, key, isPaused),
+      takeBackOrders: (isPaused) => this.#takeBack(work, isPaused),
       draftLeft: () => this.#drafts?.due(),
       workerNode: (name) => this.#workerNodes?.cache.get(name),
       newPassword: () => this.#ports.newPassword(),
@@ -221,10 +223,16 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   }
 
   /** Each operation takes back what was ordered before it. Where none comes by agents, this does: paused, or agents are to leave. */
-  #takeBack({ members: whose, agents }: RedisClusterSpec, key: string, isPaused: boolean): readonly Waiting[] {
+  #takeBack({ key, object }: Reconcile<RedisClusterObject>, isPaused: boolean): readonly Waiting[] {
+    const { members: whose, agents } = object.spec;
     const isExternal = whose === 'external';
-    if (!isPaused && (isExternal || agents === 'sidecar')) return [];
-    return this.#enrolled?.takeBack(key, isExternal ? undefined : this.#podUids(key)) ?? [];
+    const areToLeave = agents !== 'sidecar';
+    if (!isPaused && (isExternal || !areToLeave)) return [];
+    const cluster = { key, uid: object.metadata.uid ?? '' };
+    const left = isExternal
+      ? this.#enrolled?.takeBack(cluster)
+      : this.#enrolled?.takeBackOfPods(cluster, { pods: this.#podUids(key), areToLeave });
+    return left ?? [];
   }
 
   /** One connection for each cluster, made anew when its password or its certificates changed. */
@@ -271,6 +279,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     this.#kept.delete(key);
     this.#settling.delete(key);
     this.#shownCertificates.delete(key);
+    this.#enrolled?.forget(key);
     this.#metrics.forget(key);
   }
 }

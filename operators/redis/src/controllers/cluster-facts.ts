@@ -1,8 +1,8 @@
 /** What the caches know of a cluster's pods. */
 import type { DeepReadonly } from '@reeve/runtime';
 import type { Pod, StatefulSet, WorkerNode } from '../api/kinds.ts';
-import { topologyKey } from '../plan/children.ts';
-import { serverLife, troubleOf } from '../plan/pod-trouble.ts';
+import { SERVER_CONTAINER, topologyKey } from '../plan/children.ts';
+import { lifeOf, troubleOf } from '../plan/pod-trouble.ts';
 import { ordinalOf, type PodFacts } from '../plan/pods.ts';
 
 const REVISION = 'controller-revision-hash';
@@ -25,10 +25,11 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
     const ordinal = ordinalOf(setName, name);
     const isOurs = ownerReferences?.some((owner) => owner.controller && owner.uid === set?.metadata?.uid) ?? false;
     if (ordinal === undefined || !isOurs) return [];
-    const { podIP, conditions, phase } = pod.status ?? {};
+    const { podIP, conditions, containerStatuses, phase } = pod.status ?? {};
     const image = pod.spec?.containers?.[0]?.image;
     const isGone = phase === 'Succeeded' || phase === 'Failed';
-    const [server, trouble] = [serverLife(pod), troubleOf(pod)];
+    const [server, trouble] = [lifeOf(pod, SERVER_CONTAINER), troubleOf(pod)];
+    const isServing = containerStatuses?.find((one) => one.name === SERVER_CONTAINER)?.ready;
     return [
       {
         name,
@@ -40,6 +41,7 @@ export function podFacts(pods: readonly DeepReadonly<Pod>[], around: Surrounding
         isCurrent: !isObserved || revision === undefined || labels?.[REVISION] === revision,
         ...(image !== undefined && { image }),
         ...(server && { server }),
+        ...(isServing !== undefined && { isServing }),
         ...(trouble && { trouble }),
         annotations: annotationsOf(pod, around),
       },

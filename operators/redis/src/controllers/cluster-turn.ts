@@ -9,7 +9,6 @@ import {
   type Waiting,
   wakeAt,
 } from '@reeve/runtime';
-import { isKubeError } from '@reeve/kube';
 import {
   APPROVE,
   type CurrentOperation,
@@ -54,11 +53,19 @@ import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import type { TakeBackOrders } from './left-orders.ts';
-import { type Access, accessOf, isConfigured, isUntouched, lookAt, memberSeeds, type Seen } from './look.ts';
+import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
-import { hasSameGoal, MOST_TEXT, newFindings, refusalText, statusOf } from './turn-status.ts';
+import {
+  hasSameGoal,
+  MOST_TEXT,
+  newFindings,
+  refusalText,
+  statusOf,
+  type Undeclared,
+  undeclaredBy,
+} from './turn-status.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
 
 export interface TurnGiven extends TlsGiven {
@@ -102,7 +109,7 @@ export class ClusterTurn {
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
-  #undeclared: string | undefined;
+  #undeclared: Undeclared | undefined;
   #users = '';
   #canDeclareSet = true;
   /** Agents may still be at something of a plan that is no more. */
@@ -132,7 +139,7 @@ export class ClusterTurn {
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
-    this.#chosen = standingChoices(this.#chosen, seen.view);
+    this.#chosen = standingChoices(this.#chosen, seen.view, isWhole(seen, this.#desired));
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
     if (!isPaused && environment) {
@@ -221,14 +228,15 @@ export class ClusterTurn {
     if (!this.#current && !this.#isHeldUp) await this.#begin(seen, environment);
   }
 
-  /** What the server refuses is a condition; the cluster is looked after all the same. */
+  /** What the server refuses, or what must not be made as things are, is a condition; the cluster is looked after all the same. */
   async #tryTo(declare: () => Promise<unknown>): Promise<boolean> {
     try {
       await declare();
       return true;
     } catch (error) {
-      if (!isKubeError(error, 'KUBE_INVALID') && !isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
-      this.#undeclared = (error as Error).message.slice(0, MOST_TEXT);
+      const why = undeclaredBy(error);
+      if (!why) throw error;
+      this.#undeclared = why;
       return false;
     }
   }
@@ -383,7 +391,6 @@ export class ClusterTurn {
       isPaused,
       configured: this.#isConfigured(seen),
       desired: this.#desired,
-      isExternal: enrollment !== undefined,
       roster,
       seen,
       chosen: this.#chosen,

@@ -17,9 +17,16 @@ import { memberExecutor, orderSeconds } from '../agent/member-executor.ts';
 import { type LeaseSight, presenceOf, seeLease } from '../agent/presence.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import type { RedisCommand } from '../api/commands.ts';
-import { type MemberLeaseObject, type MemberObject, members, type RedisClusterObject } from '../api/kinds.ts';
+import {
+  type MemberLeaseObject,
+  type MemberObject,
+  members,
+  type RedisClusterObject,
+  type WorkerNode,
+} from '../api/kinds.ts';
 import type { PodFacts } from '../plan/pods.ts';
-import { LeftOrders } from './left-orders.ts';
+import { isAgentGone } from './gone-agent.ts';
+import { type ClusterRef, type IsGone, LeftOrders } from './left-orders.ts';
 import { declareAgentRights, declarePodMembers } from './pod-agents.ts';
 import { type Enrolled, membersByNode, refOf, rosterOf } from './roster.ts';
 
@@ -29,6 +36,7 @@ interface EnrolledGiven {
   readonly lease: number;
   /** The members that name a cluster, from the cache. */
   membersOf(cluster: string): readonly DeepReadonly<MemberObject>[];
+  workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   /** Looks at a cluster anew. */
   wake(cluster: string): void;
 }
@@ -105,9 +113,27 @@ export class EnrolledMembers implements AsyncDisposable {
     };
   }
 
-  /** What earlier managers ordered of bare servers, or of these pods. What is not taken back yet is told. */
-  takeBack(cluster: string, pods?: ReadonlySet<string>): readonly Waiting[] {
-    return this.#left.takeBack(cluster, this.#roster(cluster, pods));
+  /** What earlier managers ordered of bare servers. What is not taken back yet is told. */
+  takeBack(cluster: ClusterRef): readonly Waiting[] {
+    return this.#left.takeBack(cluster, this.#roster(cluster.key));
+  }
+
+  /** The same of these pods. `areToLeave`: there are to be no agents any more, so that nobody waits for one that is dead. */
+  takeBackOfPods(
+    cluster: ClusterRef,
+    { pods, areToLeave }: { readonly pods: ReadonlySet<string>; readonly areToLeave: boolean },
+  ): readonly Waiting[] {
+    const isGone: IsGone = (one, signal) => {
+      const { api, workerNode } = this.#given;
+      const sight = this.#sights.get(`${one.namespace}/${one.name}`);
+      return isAgentGone(one, { api, workerNode, sight, now: this.#ports.clock.now() }, signal);
+    };
+    return this.#left.takeBack(cluster, this.#roster(cluster.key, pods), areToLeave ? isGone : undefined);
+  }
+
+  /** The cluster is gone. */
+  forget(cluster: string): void {
+    this.#left.forget(cluster);
   }
 
   #enrollment(cluster: string, roster: () => readonly Enrolled[]): Enrollment {

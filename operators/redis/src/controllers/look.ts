@@ -49,6 +49,11 @@ export async function lookAt(
   return { members: podMembers(pods, view), view, findings };
 }
 
+/** Whether every node that there should be was asked and answered. */
+export function isWhole({ members }: Pick<Seen, 'members'>, { members: whose, size }: Desired): boolean {
+  return members.length >= (whose === 'external' ? 1 : size) && members.every(({ node }) => node);
+}
+
 /**
  * Where an operation finds the cluster: at its members. Servers that are in no cluster yet are none of its business, unless it is about
  * them: whoever is asked is introduced to others.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ReeveError } from '@reeve/runtime';
 import type { CurrentOperation } from '../api/cluster.ts';
-import { certificateConditions, hasSameGoal, newFindings } from './turn-status.ts';
+import { certificateConditions, hasSameGoal, newFindings, undeclaredBy } from './turn-status.ts';
 
 const operation = (id: string): CurrentOperation => ({
   id,
@@ -54,4 +55,12 @@ test('certificates that servers are not given are told with what to do, until th
   ] as const;
   assert.equal(certificateConditions(before as never, {})[0]?.status, 'False');
   assert.deepEqual(certificateConditions(before as never, undefined), [], 'nobody looked: what was said stands');
+});
+
+test('what must not be declared as things are is told with what to do; other errors are errors', () => {
+  const said = undeclaredBy(new ReeveError('AGENT_POLICY_MISSING', 'agents are not given rights'));
+  assert.equal(said?.reason, 'AgentPolicyMissing');
+  assert.match(said?.message ?? '', /^agents are not given rights\. Have an administrator apply/);
+  assert.equal(undeclaredBy(new ReeveError('CANCELLED', 'stopped')), undefined);
+  assert.equal(undeclaredBy(new Error('no answer')), undefined);
 });

@@ -3,10 +3,12 @@ import {
   type DeepReadonly,
   type ErrorCatalog,
   type NewCondition,
+  ReeveError,
   type Refusal,
   setConditions,
   type Waiting,
 } from '@reeve/runtime';
+import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import { redisErrors } from '../api/errors.ts';
 import type { Finding } from '../api/findings.ts';
@@ -14,7 +16,7 @@ import type { NodeId } from '../api/view.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
-import type { Seen } from './look.ts';
+import { isWhole, type Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
 import type { JudgedOffer } from './tls.ts';
@@ -24,6 +26,19 @@ export const MOST_TEXT = 2_000;
 
 type Status = DeepReadonly<RedisClusterStatus>;
 
+/** Why an object of ours could not be made what it should be, as a condition says it. */
+export type Undeclared = Pick<NewCondition, 'reason' | 'message'>;
+
+/** Of a declaration that failed. Undefined: it is an error like any other, and the turn is run again. */
+export function undeclaredBy(error: unknown): Undeclared | undefined {
+  if (isKubeError(error, 'KUBE_INVALID') || isKubeError(error, 'KUBE_FORBIDDEN')) {
+    return { reason: 'RefusedByServer', message: (error as Error).message.slice(0, MOST_TEXT) };
+  }
+  if (!(error instanceof ReeveError) || error.code !== 'AGENT_POLICY_MISSING') return undefined;
+  const { remedy } = redisErrors.AGENT_POLICY_MISSING;
+  return { reason: conditionType(error.code), message: `${error.message}. ${remedy}`.slice(0, MOST_TEXT) };
+}
+
 export interface TurnFacts {
   readonly before: Status;
   readonly generation: number | undefined;
@@ -31,7 +46,6 @@ export interface TurnFacts {
   readonly isPaused: boolean;
   readonly configured: boolean;
   readonly desired: Desired;
-  readonly isExternal: boolean;
   /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
@@ -41,8 +55,7 @@ export interface TurnFacts {
   readonly problems: readonly Refusal[];
   /** What an operation would not do. */
   readonly refused: readonly Refusal[];
-  /** Why an object of ours could not be made what it should be. */
-  readonly undeclared: string | undefined;
+  readonly undeclared: Undeclared | undefined;
   /** What came of certificates that somebody else keeps. Undefined: nobody looked at them, and what was said of them stands. */
   readonly offer: JudgedOffer | undefined;
   /** What servers were given of these. */
@@ -57,9 +70,9 @@ export interface TurnFacts {
 export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const { before, generation, configured, desired, seen, current, proposed, progress } = facts;
   const { members, findings } = seen;
-  const isWhole = members.length >= (facts.isExternal ? 1 : desired.size) && members.every(({ node }) => node);
+  const whole = isWhole(seen, desired);
   const conditions = [
-    ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole }),
+    ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole: whole }),
     ...ownConditions(facts),
     ...certificateConditions(conditionsOf(before), facts.offer),
     ...stuckConditions(members, conditionsOf(before)),
@@ -71,7 +84,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
       isPaused: facts.isPaused,
       configured,
       findings,
-      isWhole,
+      isWhole: whole,
       ...(current && { operation: current.kind }),
     }),
     configured,
@@ -106,8 +119,8 @@ function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly N
     {
       type: 'Declared',
       status: undeclared === undefined ? 'True' : 'False',
-      reason: undeclared === undefined ? 'AsAsked' : 'RefusedByServer',
-      message: undeclared ?? '',
+      reason: undeclared?.reason ?? 'AsAsked',
+      message: undeclared?.message ?? '',
     },
     {
       type: 'Refused',

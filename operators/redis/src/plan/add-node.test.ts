@@ -59,6 +59,14 @@ test('a replica follows the named primary, or the one with fewest replicas in th
   assert.deepEqual(run(beside, asReplica).done.at(-1), 'replicate new→p1');
 });
 
+test('a replica takes the place of one that cannot be read, wherever else it would be placed as well', () => {
+  const dead = { unreachable: 'no answer', annotations: {} };
+  for (const shard of ['p0', 'p1', 'p2']) {
+    const { done } = run(worldOf({}, { [`${shard}r0`]: dead }), asReplica);
+    assert.deepEqual(done.at(-1), `replicate new→${shard}`);
+  }
+});
+
 test('what may not join is refused', () => {
   const cases: readonly (readonly [Partial<TestNode>, string])[] = [
     [{ keys: { 1: 3 } }, 'NODE_NOT_EMPTY'],
@@ -137,7 +145,7 @@ test('an address that does not answer is refused with what is known of it', () =
 test('a broken cluster takes nobody in; one with a dead replica does', () => {
   assert.ok(refusedCodes(worldOf({}, { p0: { slots: '0-100' } }), asPrimary).includes('CLUSTER_NOT_CLEAN'));
   const dead: Partial<TestNode> = { unreachable: 'refused', flags: ['fail'] };
-  assert.deepEqual(run(worldOf({}, { p1r0: dead }), asReplica).done.at(-1), 'replicate new→p0');
+  assert.deepEqual(run(worldOf({}, { p1r0: dead }), asReplica).done.at(-1), 'replicate new→p1');
 });
 
 test('a run that was cut off goes on, one that is over has nothing to do', () => {

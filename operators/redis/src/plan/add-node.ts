@@ -106,9 +106,11 @@ function choosePrimary(
   const { primaryId } = request;
   if (primaryId === undefined) {
     const candidates = reportedPrimaries(cluster).filter((each) => countSlots(ownSlots(each)) > 0);
+    // Who cannot be read is about to be replaced: whoever comes takes its place, and is not one more elsewhere.
+    const present = new Set(reported(cluster).map((each) => each.id));
     const id = bestPrimaryFor(
       node,
-      placedMembers(cluster),
+      placedMembers(cluster).filter((each) => each.role === 'primary' || present.has(each.id)),
       candidates.map((each) => each.id),
       request.spreadBy,
     );

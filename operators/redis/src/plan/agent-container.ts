@@ -4,6 +4,7 @@ import { AGENT_ACCOUNT } from '@reeve/runtime';
 /** Where every client looks for who it is in a pod. Only the agent gets it, not the server beside it. */
 const ACCOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const VOLUME = 'agent-account';
+export const AGENT_CONTAINER = 'agent';
 const TOKEN_SECONDS = 3_607;
 
 /** The namespace of its pod, where an argument of a container says so. */
@@ -31,7 +32,7 @@ export function agentParts(cluster: string, { port, auth, user, tls }: Beside): 
   return {
     serviceAccountName: AGENT_ACCOUNT,
     container: {
-      name: 'agent',
+      name: AGENT_CONTAINER,
       image: 'reeve',
       args: [
         ...['agent', 'redis', '--cluster', cluster, '--endpoint', endpoint],

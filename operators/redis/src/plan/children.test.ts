@@ -62,8 +62,30 @@ test('servers run as the user of the official images, who can read files of Secr
   ]);
   const own = { runAsUser: 1001, fsGroup: 1001 };
   assert.deepEqual(specOf({ securityContext: own }).securityContext, own);
-  const template = set().spec?.template as { metadata: { annotations: Readonly<Record<string, string>> } };
-  assert.equal(template.metadata.annotations['reeve.dev/run-as'], 'node');
+});
+
+test('only official images are run as their user; of others only the group of volumes is set', () => {
+  const userOf = (spec: object) => {
+    const { securityContext } = (set(spec).spec?.template.spec ?? {}) as { securityContext: Record<string, unknown> };
+    return [securityContext.runAsUser, securityContext.runAsNonRoot, securityContext.fsGroup];
+  };
+  const official = ['valkey', 'redis:7.0.15', 'library/redis', 'valkey/valkey:9.1', 'redis@sha256:0'];
+  for (const image of official) assert.deepEqual(userOf({ image }), [999, true, 999], image);
+  assert.deepEqual(userOf({ product: 'redis', version: '7.2' }), [999, true, 999]);
+  for (const image of ['own/valkey:9.1', 'bitnami/redis', 'mirror.example/valkey/valkey:9', 'redis-stack']) {
+    assert.deepEqual(userOf({ image }), [undefined, undefined, 999], image);
+  }
+});
+
+test('a node without images is told to leave the user of an image; one that a person names counts there, too', () => {
+  const runAs = (spec: object) => {
+    const template = set(spec).spec?.template as { metadata: { annotations: Readonly<Record<string, string>> } };
+    return template.metadata.annotations['reeve.dev/run-as'];
+  };
+  assert.equal(runAs({}), 'node');
+  assert.equal(runAs({ image: 'valkey:9.1' }), 'node');
+  assert.equal(runAs({ securityContext: { runAsUser: 1001, fsGroup: 1001 } }), undefined);
+  assert.equal(runAs({ image: 'own/valkey' }), undefined);
 });
 
 test('what the operator needs wins over the configuration; names that would be several lines are refused', () => {

@@ -12,6 +12,8 @@ export const CLIENT_PORT = 6379;
 export const BUS_PORT = 16_379;
 /** User and group `redis` or `valkey` of the official images. */
 const IMAGE_USER = 999;
+/** By the names that they have without `spec.image`, or under which they are published. Who is who in other images, nobody here knows. */
+const OFFICIAL_IMAGE = /^(?:(?:library\/)?(?:redis|valkey)|valkey\/valkey)(?:[:@]|$)/;
 /** Files of Secrets belong to root and to the group of the pod's volumes: whoever is in it reads them. */
 const SECRET_MODE = 0o440;
 /** The container of the server. */
@@ -165,8 +167,8 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
           // An agent finds its account at one place only.
           annotations: {
             'redis.reeve.dev/config': options.configDigest,
-            // Where there are no images there are no users of theirs.
-            'reeve.dev/run-as': 'node',
+            // Where there are no images there are no users of theirs. Whom a person names is meant everywhere.
+            ...(isImageUser(desired) && { 'reeve.dev/run-as': 'node' }),
             ...(!desired.hasAgents && { 'reeve.dev/relocatable': 'true' }),
           },
         },
@@ -188,6 +190,24 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
   };
 }
 
+/** Whether servers run as the user that official images have, because nobody said otherwise. */
+function isImageUser({ image, securityContext }: Desired): boolean {
+  return securityContext === undefined && OFFICIAL_IMAGE.test(image);
+}
+
+/**
+ * As the user of the image from the beginning: an entrypoint that begins as root gives away only the folder that the image itself has for
+ * data. Of an image whose user is not known only the group of volumes is set: whoever it is then is in that group, too.
+ */
+function securityContextOf(desired: Desired): Readonly<Record<string, unknown>> {
+  if (desired.securityContext) return desired.securityContext;
+  return {
+    ...(isImageUser(desired) && { runAsUser: IMAGE_USER, runAsGroup: IMAGE_USER, runAsNonRoot: true }),
+    fsGroup: IMAGE_USER,
+    fsGroupChangePolicy: 'OnRootMismatch',
+  };
+}
+
 function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unknown>> {
   const names = namesOf(cluster);
   const { placement, spreadBy, resources } = desired;
@@ -199,14 +219,7 @@ function podSpec(cluster: string, desired: Desired): Readonly<Record<string, unk
     : undefined;
   return {
     terminationGracePeriodSeconds: 30,
-    // As its user from the beginning: an entrypoint that begins as root gives away only the folder that the image itself has for data.
-    securityContext: desired.securityContext ?? {
-      runAsUser: IMAGE_USER,
-      runAsGroup: IMAGE_USER,
-      runAsNonRoot: true,
-      fsGroup: IMAGE_USER,
-      fsGroupChangePolicy: 'OnRootMismatch',
-    },
+    securityContext: securityContextOf(desired),
     automountServiceAccountToken: false,
     ...(agent && { serviceAccountName: agent.serviceAccountName }),
     topologySpreadConstraints: spreadBy.map((key) => ({

@@ -7,17 +7,20 @@ import { addNodeOperation } from './add-node.ts';
 import { createOperation } from './create.ts';
 import { deleteNodeOperation } from './delete-node.ts';
 import { type FailoverGoal, failoverOperation } from './failover.ts';
-import { nodeOf, roleOf } from './topology.ts';
+import { isReported, nodeOf, roleOf } from './topology.ts';
 
 /** What changes members. */
 const DEALS_ANEW: readonly string[] = [addNodeOperation.kind, createOperation.kind, deleteNodeOperation.kind];
 
-/** Those that still are primaries. Where nobody was read nothing is known of any. */
-export function standingChoices(chosen: readonly NodeId[], view: ClusterView): readonly NodeId[] {
-  if (view.nodes.length === 0) return chosen;
+/**
+ * Those that still are primaries. `isWhole`: every member was asked and answered. Where some were not, whoever was not read may be what it
+ * was: others may not have heard, or may be of no cluster at all; then only its own word ends a choice.
+ */
+export function standingChoices(chosen: readonly NodeId[], view: ClusterView, isWhole: boolean): readonly NodeId[] {
   return chosen.filter((id) => {
     const node = nodeOf(view, id);
-    return node !== undefined && roleOf(node) === 'primary';
+    if (node && (isWhole || isReported(node))) return roleOf(node) === 'primary';
+    return !isWhole;
   });
 }
 

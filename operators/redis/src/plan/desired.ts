@@ -14,7 +14,7 @@ export interface Desired {
   readonly size: number;
   readonly config: Readonly<Record<string, string>>;
   readonly resources: Readonly<Record<string, unknown>> | undefined;
-  /** Of pods. Undefined: that of the official images. */
+  /** Of pods. Undefined: what fits the image. */
   readonly securityContext: Readonly<Record<string, unknown>> | undefined;
   readonly storage: RedisClusterSpec['storage'];
   readonly tls: RedisClusterSpec['tls'];

@@ -1,16 +1,15 @@
-/** Too many nodes, too few primaries, uneven replicas, slots, places, old pods: what is done when nothing is broken. Pure. */
+/** Too many nodes, too few primaries, uneven replicas, slots, places: what is done when nothing is broken. Pure. */
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
-import { isClean } from './check.ts';
+import { placedMembers } from './check-placement.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
-import { candidatesFor, isInSync } from './failover.ts';
-import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
-import type { PodMember } from './pods.ts';
+import { candidatesFor } from './failover.ts';
+import type { NextFacts, OperationWish, Wish } from './next.ts';
+import { type Placed, placementScore } from './placement-score.ts';
 import type { RebalanceRequest } from './rebalance.ts';
+import { type Housed, isOld, upgrades } from './rolling.ts';
 import type { SpreadRequest } from './spread.ts';
-import { loners, ownSlots, primaryIdOf, replicasByPrimary, replicasOf, reportedPrimaries, roleOf } from './topology.ts';
-
-type Housed = PodMember & { readonly node: NonNullable<PodMember['node']> };
+import { isReported, loners, ownSlots, primaryIdOf, replicasByPrimary, reportedPrimaries, roleOf } from './topology.ts';
 
 export function sizeProblems(facts: NextFacts, cluster: ClusterView, hasNewcomers: boolean): readonly Wish[] {
   const alone = new Set<NodeId>(loners(facts.view).map(({ id }) => id));
@@ -25,10 +24,6 @@ export function sizeProblems(facts: NextFacts, cluster: ClusterView, hasNewcomer
     // Each failover of an upgrade may put primaries together; whoever spread them at once would undo it.
     ...(housed.some(isOld) ? upgrades(facts, cluster, housed) : spreads(facts)),
   ];
-}
-
-function isOld({ isCurrent, isDeleting }: PodMember): boolean {
-  return !isCurrent && !isDeleting;
 }
 
 function operation(kind: string, request: unknown, why: string, settleMs = 0): OperationWish {
@@ -96,10 +91,29 @@ function wrongRoles(facts: NextFacts, cluster: ClusterView, housed: readonly Hou
   const replicas = replicasByPrimary(cluster);
   const countOf = ({ node }: Housed) => replicas.get(node.id)?.length ?? 0;
   const short = standing.find((pod) => countSlots(ownSlots(pod.node)) > 0 && countOf(pod) < desired.replicasPerPrimary);
-  const rich = standing.find((pod) => countOf(pod) > desired.replicasPerPrimary);
-  if (!short || !rich) return [];
-  const spare = spareReplica(cluster, housed);
+  // One that cannot be read is none to spare: it may be what the others are there for.
+  const presentOf = ({ node }: Housed) => replicas.get(node.id)?.filter(isReported).length ?? 0;
+  const rich = new Set(
+    standing.filter((pod) => presentOf(pod) > desired.replicasPerPrimary).map(({ node }) => node.id),
+  );
+  const spares = housed.filter(({ node }) => rich.has(primaryIdOf(node) ?? ''));
+  if (!short) return [];
+  const spare = bestPlaced(spares, short, placedMembers(cluster), desired.spreadBy);
   return spare ? [takeOut(facts, spare, `is a replica too many where it is, and ${short.name} has too few`)] : [];
+}
+
+/** Of these replicas the one that shares least with the primary that it goes to, and leaves most behind. */
+function bestPlaced(
+  spares: readonly Housed[],
+  { node: to }: Housed,
+  placed: readonly Placed[],
+  spreadBy: readonly string[],
+): Housed | undefined {
+  const scored = spares.map((pod) => {
+    const moved = placed.map((one) => (one.id === pod.node.id ? { ...one, primaryId: to.id } : one));
+    return { pod, score: placementScore(moved, spreadBy) };
+  });
+  return scored.sort((a, b) => a.score - b.score || b.pod.ordinal - a.pod.ordinal)[0]?.pod;
 }
 
 /** Slots for primaries that have none. */
@@ -133,34 +147,4 @@ export function spreads({ desired, findings, chosen = [] }: NextFacts): readonly
   if (!placement || desired.rebalance.mode === 'off') return [];
   const request: SpreadRequest = { spreadBy: desired.spreadBy, ...(chosen.length > 0 && { keep: chosen }) };
   return [operation('spread', request, placement.message, 10_000)];
-}
-
-/** Pods of an old kind, one after the other: replicas; of a primary first its place goes to a new replica of its. */
-function upgrades(
-  { desired, members: pods, findings }: NextFacts,
-  cluster: ClusterView,
-  housed: readonly Housed[],
-): readonly Wish[] {
-  const old = housed.filter(isOld);
-  // One at a time, and the next one when everything is well again.
-  const isWell = isClean(findings.filter(({ code }) => code !== 'PLACEMENT'));
-  if (!isWell || !pods.every(({ isReady, isDeleting }) => isReady && !isDeleting)) return [];
-  const replica = old.filter(({ node }) => roleOf(node) === 'replica').at(-1);
-  if (replica) return [restart(replica, 'is made anew from what is asked for now')];
-  const primary = old.at(-1) as Housed;
-  const heir = candidatesFor(cluster, primary.node.id).find(
-    (node) => isInSync(node) && housed.some((pod) => pod.node.id === node.id && pod.isCurrent),
-  );
-  if (heir) {
-    const why = `${primary.name} is to be made anew: one of its new replicas takes over first`;
-    return [operation('failover', { id: heir.id, mode: 'graceful' }, why)];
-  }
-  // It has none, because none was asked for: its slots are not served until it is back. Without a volume its data would be gone.
-  return replicasOf(cluster, primary.node.id).length === 0 && desired.storage
-    ? [restart(primary, 'is made anew from what is asked for now; nobody can stand in for it meanwhile')]
-    : [];
-}
-
-function restart(pod: PodMember, why: string): RestartWish {
-  return { what: 'restart', pod, why: `${pod.name} ${why}`, settleMs: 3_000 };
 }

@@ -95,6 +95,26 @@ test('newcomers are primaries first; those without slots get some before replica
   );
 });
 
+test('a newcomer waits a while where a shard has lost its primary, and its replica is about to take over', () => {
+  const settleOf = (changes: Readonly<Record<string, Partial<TestNode>>>) => {
+    const nodes = [...clusterNodes({ primaries: 3, replicas: 1, nodes: changes }), ...fresh(1)].map((node) => ({
+      ...node,
+      port: CLIENT_PORT,
+    }));
+    const view = viewOfNodes(nodes);
+    const members = podMembers(testPods(nodes.filter(({ unreachable }) => unreachable === undefined)), view);
+    const { wishes } = nextSteps({ desired, view, members, findings: checkCluster(view), configured: true });
+    const wish = wishes.find((one) => one.what === 'operation' && one.kind === 'add-node') as OperationWish | undefined;
+    return [(wish?.request as { readonly as?: string } | undefined)?.as, wish?.settleMs];
+  };
+  const dead = { unreachable: 'no answer', flags: ['fail'] };
+  assert.deepEqual(settleOf({ p0: { ...dead, flags: [] } }), ['replica', 20_000]);
+  assert.deepEqual(settleOf({ p0: dead }), ['replica', 20_000]);
+  const elected = { p0: { ...dead, slots: '' }, p0r0: { role: 'primary', slots: '0-5460', epoch: 9 } } as const;
+  assert.deepEqual(settleOf(elected), ['replica', 0]);
+  assert.deepEqual(settleOf({ p0r0: dead }), ['replica', 0], 'nothing is elected');
+});
+
 test('pods beyond the size leave, replicas first, and a primary hands over to one who stays if too few would be left', () => {
   const six = clusterNodes({ primaries: 4, replicas: 1 });
   const [wish] = look(six, { spec: { primaries: 3 } }).wishes as readonly OperationWish[];
@@ -107,8 +127,63 @@ test('old pods are made anew one by one: replicas, then primaries after a failov
   assert.deepEqual(kinds(look(whole, { pods: old, spec: { storage: { size: '1Gi' } } })), ['restart c-5']);
   const primariesOld = whole.map(({ role }) => ({ isCurrent: role === 'replica' }));
   assert.deepEqual(kinds(look(whole, { pods: primariesOld })), ['failover']);
-  const oneAway = old.map((one, at) => (at === 0 ? { ...one, isReady: false } : one));
-  assert.deepEqual(kinds(look(whole, { pods: oneAway })), []);
+  const oneAway = primariesOld.map((one, at) => (at === 1 ? { ...one, isReady: false } : one));
+  assert.deepEqual(kinds(look(whole, { pods: oneAway })), [], 'one of the new ones is not well');
+  const leaving = old.map((one, at) => (at === 0 ? { ...one, isDeleting: true } : one));
+  assert.deepEqual(kinds(look(whole, { pods: leaving })), []);
+});
+
+test('an old pod of which only the agent does not come up is made anew first, and holds nobody up', () => {
+  // Places: p0 p0r0 p1 p1r0 p2 p2r0.
+  const podsOf = (at: number, ill: Partial<PodFacts>) =>
+    whole.map((_, ordinal) => ({ isCurrent: false, ...(ordinal === at && ill) }));
+  const withoutAgent = { isReady: false, isServing: true };
+  assert.deepEqual(kinds(look(whole, { pods: podsOf(1, withoutAgent) })), ['restart c-1']);
+  assert.deepEqual(kinds(look(whole, { pods: podsOf(0, withoutAgent) })), ['restart c-5'], 'a primary waits its turn');
+  const taken = whole.map(() => ({ ...withoutAgent, isCurrent: false }));
+  assert.deepEqual(kinds(look(whole, { pods: taken })), ['restart c-5'], 'all are so');
+  const backed = whole.map((_, at) => (at === 3 ? { ...withoutAgent, isCurrent: false } : {}));
+  assert.deepEqual(kinds(look(whole, { pods: backed })), ['restart c-3'], 'the spec was taken back');
+  const stuck = whole.map((_, at) => ({ isCurrent: at === 3, ...(at === 3 && withoutAgent) }));
+  assert.deepEqual(kinds(look(whole, { pods: stuck })), [], 'the new kind itself is what does not come up');
+});
+
+test('the last of a shard that serves is not taken, and takes over from one that does not', () => {
+  const podsOf = (...ill: readonly number[]) =>
+    whole.map((_, at) => ({ isCurrent: false, ...(ill.includes(at) && { isReady: false, isServing: false }) }));
+  assert.deepEqual(kinds(look(whole, { pods: podsOf(3) })), ['restart c-3'], 'before any that serves');
+  const [over, ...others] = look(whole, { pods: podsOf(2) }).wishes as readonly OperationWish[];
+  assert.deepEqual([over?.kind, over?.request], ['failover', { id: idOf('p1r0'), mode: 'graceful' }]);
+  assert.deepEqual(others, []);
+  assert.deepEqual(kinds(look(whole, { pods: podsOf(2, 3) })), [], 'nobody of them serves');
+  assert.deepEqual(kinds(look(whole, { pods: podsOf(2, 3, 5) })), ['restart c-5']);
+});
+
+test('of the replicas too many in one shard the one leaves that is better placed in the other', () => {
+  // p0 has a replica too many, p1 one too few: two of p0's are in p1's zone.
+  const zone = (name: string) => ({ annotations: { host: name, zone: name.slice(0, 1) } });
+  const nodes = clusterNodes({
+    primaries: 3,
+    replicas: 2,
+    nodes: {
+      p0: zone('a0'),
+      p0r0: zone('c0'),
+      p0r1: zone('b0'),
+      p1: zone('b1'),
+      p1r0: { ...zone('b3'), primaryId: idOf('p0') },
+      p1r1: zone('a1'),
+      p2: zone('c2'),
+      p2r0: zone('a2'),
+      p2r1: zone('b2'),
+    },
+  }).map((node) => ({ ...node, port: CLIENT_PORT }));
+  const view = viewOfNodes(nodes);
+  const want = desiredOf({ primaries: 3, replicasPerPrimary: 2 });
+  const members = podMembers(testPods(nodes), view);
+  const { wishes } = nextSteps({ desired: want, members, view, findings: [], configured: true });
+  const [first] = wishes as readonly OperationWish[];
+  assert.equal(first?.kind, 'delete-node');
+  assert.equal((first?.request as { readonly id?: string } | undefined)?.id, idOf('p0r0'));
 });
 
 test('silent pods of an old kind are made anew before anything was ever begun, and never after', () => {

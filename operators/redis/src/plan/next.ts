@@ -264,12 +264,15 @@ function newcomers({ desired, members: pods, view }: NextFacts): {
     (node) => !alone.has(node.id) && !leaving.has(node.id) && !(isFailed(node) && countSlots(likelySlots(node)) === 0),
   );
   const as = standing.length < desired.primaries ? 'primary' : 'replica';
+  // While a shard waits for its election, none of its primaries can be chosen: who comes would go elsewhere, and stay there.
+  const isElecting = members(view).some((node) => !isReported(node) && countSlots(likelySlots(node)) > 0);
+  const settleMs = as === 'replica' && isElecting ? ABSENCE_MS : 0;
   const wishes = pods.flatMap((pod) => {
     const endpoint = endpointOf(pod);
     if (!pod.node || !endpoint || !alone.has(pod.node.id) || pod.ordinal >= desired.size || pod.isDeleting) return [];
     const request: AddNodeRequest = { endpoint, as, spreadBy: desired.spreadBy };
     const why = `${pod.name} is new and becomes a ${as}`;
-    return [{ what: 'operation', kind: 'add-node', request, why, settleMs: 0, needsApproval: false } as const];
+    return [{ what: 'operation', kind: 'add-node', request, why, settleMs, needsApproval: false } as const];
   });
   return as === 'primary' ? { primaries: wishes, replicas: [] } : { primaries: [], replicas: wishes };
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus } from '../api/kinds.ts';
-import { serverLife, stuckConditions, troubleOf, troubleWaits } from './pod-trouble.ts';
+import { lifeOf, stuckConditions, troubleOf, troubleWaits } from './pod-trouble.ts';
 import type { PodMember } from './pods.ts';
 
-type Told = Parameters<typeof serverLife>[0];
+type Told = Parameters<typeof lifeOf>[0];
 
 const pod = (server: Partial<ContainerStatus>, others: readonly ContainerStatus[] = []): Told => ({
   spec: { nodeName: 'n' },
@@ -20,15 +20,17 @@ const unplaced: Told = {
   },
 };
 
-test('whether a server lives is what its container’s status says, and nothing where it says nothing', () => {
-  assert.equal(serverLife(pod({ state: { running: {} }, restartCount: 3 })), 'running');
-  assert.equal(serverLife(pod({ state: pulling })), 'unstarted');
-  assert.equal(serverLife(unplaced), 'unstarted');
-  assert.equal(serverLife(pod({ state: backOff, lastState: ended, restartCount: 3 })), 'down');
-  assert.equal(serverLife(pod({ state: pulling, restartCount: 1 })), 'down');
-  assert.equal(serverLife(pod({ state: ended })), 'down');
-  assert.equal(serverLife(pod({})), undefined);
-  assert.equal(serverLife({ spec: { nodeName: 'n' } }), undefined, 'its node has not told yet');
+test('whether a container lives is what its status says, and nothing where it says nothing', () => {
+  assert.equal(lifeOf(pod({ state: { running: {} }, restartCount: 3 }), 'server'), 'running');
+  assert.equal(lifeOf(pod({ state: pulling }), 'server'), 'unstarted');
+  assert.equal(lifeOf(unplaced, 'server'), 'unstarted');
+  assert.equal(lifeOf(pod({ state: backOff, lastState: ended, restartCount: 3 }), 'server'), 'down');
+  assert.equal(lifeOf(pod({ state: pulling, restartCount: 1 }), 'server'), 'down');
+  assert.equal(lifeOf(pod({ state: ended }), 'server'), 'down');
+  assert.equal(lifeOf(pod({}), 'server'), undefined);
+  assert.equal(lifeOf({ spec: { nodeName: 'n' } }, 'server'), undefined, 'its node has not told yet');
+  const beside = pod({ state: { running: {} } }, [{ name: 'agent', state: backOff, lastState: ended }]);
+  assert.deepEqual([lifeOf(beside, 'server'), lifeOf(beside, 'agent')], ['running', 'down']);
 });
 
 test('trouble is told in the words of Kubernetes; who is only on the way has none', () => {

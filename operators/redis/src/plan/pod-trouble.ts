@@ -5,7 +5,7 @@ import { SERVER_CONTAINER } from './children.ts';
 import type { PodMember } from './pods.ts';
 
 /** `unstarted`: it never ran in this pod, so nothing can be in it. `down`: it ran, and does not now. */
-export type ServerLife = 'unstarted' | 'down' | 'running';
+export type ContainerLife = 'unstarted' | 'down' | 'running';
 
 /** In the words of Kubernetes. */
 export interface PodTrouble {
@@ -23,12 +23,12 @@ const MOST_REASON = 63;
 const MOST_NAMES = 5;
 const CONDITION = 'PodStuck';
 
-/** Undefined: nobody says. That is not to be taken for dead. */
-export function serverLife({ spec, status }: Told): ServerLife | undefined {
-  const server = status?.containerStatuses?.find(({ name }) => name === SERVER_CONTAINER);
+/** Of one container. Undefined: nobody says. That is not to be taken for dead. */
+export function lifeOf({ spec, status }: Told, container: string): ContainerLife | undefined {
+  const told = status?.containerStatuses?.find(({ name }) => name === container);
   // Without a place it was never begun; with one, the node has not told yet.
-  if (!server) return spec?.nodeName ? undefined : 'unstarted';
-  const { state, lastState, restartCount = 0 } = server;
+  if (!told) return spec?.nodeName ? undefined : 'unstarted';
+  const { state, lastState, restartCount = 0 } = told;
   if (state?.running) return 'running';
   if (state?.terminated || lastState?.terminated || restartCount > 0) return 'down';
   return state?.waiting ? 'unstarted' : undefined;

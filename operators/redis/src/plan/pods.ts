@@ -1,7 +1,7 @@
 /** The pods (or external members) of a cluster, and which node lives in which: joined by the address at which a node was read in this very observation. Pure. */
 import { type ClusterView, type Endpoint, formatEndpoint } from '../api/view.ts';
 import { CLIENT_PORT } from './children.ts';
-import type { PodTrouble, ServerLife } from './pod-trouble.ts';
+import type { ContainerLife, PodTrouble } from './pod-trouble.ts';
 import { type ReportedNode, reported } from './topology.ts';
 
 export interface PodFacts {
@@ -18,7 +18,9 @@ export interface PodFacts {
   /** Of its server. */
   readonly image?: string;
   /** Of its server, as Kubernetes tells it. Undefined: nobody says. */
-  readonly server?: ServerLife;
+  readonly server?: ContainerLife;
+  /** Its server is ready, whatever other containers are. Undefined: nobody says. */
+  readonly isServing?: boolean;
   /** Why it does not come up, or not wholly. */
   readonly trouble?: PodTrouble;
   /** Of its worker node: zone, host. */

@@ -27,6 +27,8 @@ export class Kubelet {
   readonly held = new Set<string>();
   /** The status of a pod whose containers do not start; undefined: they do. */
   ails: (pod: Pod) => PodStatus | undefined = () => undefined;
+  /** What is told of a pod whose server runs: of other containers of it, too. */
+  told: (pod: Pod, status: PodStatus) => PodStatus = (_pod, status) => status;
   readonly #api: ApiWorld;
   readonly #model: RedisClusterModel;
   readonly #clock: VirtualClock;
@@ -138,12 +140,13 @@ export class Kubelet {
     )?.data?.['admin-password'];
     if (secret !== undefined) this.#passwords.set(`${host}:${CLIENT_PORT}`, Buffer.from(secret, 'base64').toString());
     this.started(pod, server);
-    await this.tell(name, {
+    const status: PodStatus = {
       phase: 'Running',
       podIP: host,
       conditions: [{ type: 'Ready', status: 'True' }],
       containerStatuses: [{ name: 'server', restartCount: 0, state: { running: {} } }],
-    });
+    };
+    await this.tell(name, this.told(pod, status));
   }
 
   /** Changes the status of a pod. */

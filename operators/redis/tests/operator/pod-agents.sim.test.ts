@@ -1,8 +1,9 @@
 /** Agents beside the servers of pods: a member for each pod, and commands through them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Member } from '@reeve/runtime';
-import { countSlots, parseSlots } from '../../src/api/slots.ts';
+import { AGENT_POLICY, type Member } from '@reeve/runtime';
+import { admissionPolicies, admissionPolicyBindings, type Pod, roleBindings } from '../../src/api/kinds.ts';
+import { countSlots, parseSlots, SLOT_COUNT } from '../../src/api/slots.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { type AgentLife, startAgent } from './agent-process.ts';
 import { NAMESPACE, OperatorWorld } from './world.ts';
@@ -90,5 +91,79 @@ test('what was ordered of agents that are to leave is taken back before anything
   startAgentOf(replica);
   await world.until('nothing is ordered', () => ordersOf(replica).length === 0, 60_000);
   await world.until('the operator does it itself', () => world.taskStatus('over')?.phase === 'Succeeded', 300_000);
+  await world.stopManager();
+});
+
+const notReady = [{ type: 'Ready', status: 'False' }];
+const running = { name: 'server', ready: true, restartCount: 0, state: { running: {} } };
+
+test('an agent that is dead for good with an order does not hold its cluster up once there are to be no agents', async (t) => {
+  const { world, agents } = await withAgents(t);
+  const replica = world.status('c').members?.find(({ role }) => role === 'replica')?.pod ?? '';
+  const ordersOf = (pod: string) => memberOf(world, pod)?.spec.orders ?? [];
+  agents.get(replica)?.kill();
+  await world.task('over', { cluster: 'c', failover: { to: replica } });
+  await world.until('it has an order', () => ordersOf(replica).length > 0, 25_000);
+  world.diesAfter = 0;
+  await world.until('the operator has died', () => world.deaths === 1);
+  const before = world.podUids;
+  await world.patch('c', { spec: { agents: null } });
+  await world.pass(90_000);
+  assert.equal(ordersOf(replica).length, 1, 'for all that its node says it may live');
+  assert.ok(world.status('c').waitingFor?.some(({ reason }) => reason === 'OrdersOpen'));
+  assert.equal(world.serverOf(replica).isPrimary, false);
+  const agent = { name: 'agent', restartCount: 7, state: { waiting: { reason: 'CrashLoopBackOff' } } };
+  await world.kubelet.tell(replica, { conditions: notReady, containerStatuses: [running, agent] });
+  await world.until('nothing is ordered', () => ordersOf(replica).length === 0, 30_000);
+  await world.until('the operator does it itself', () => world.taskStatus('over')?.phase === 'Succeeded', 300_000);
+  const isDone = () => world.status('c').slots === SLOT_COUNT && world.status('c').waitingFor?.length === 0;
+  await world.until(
+    'the pods are made anew, also that one',
+    () => isDone() && world.podUids.length === 6 && world.podUids.every((uid) => !before.includes(uid)),
+    900_000,
+  );
+  await world.stopManager();
+});
+
+for (const storage of [undefined, { size: '1Gi' }]) {
+  test(`${storage ? 'with' : 'without'} volumes: an agent whose image is nowhere stops at one pod, and goes when none is asked for`, async (t) => {
+    const world = await OperatorWorld.start(t);
+    const hasAgent = ({ metadata }: Pod) => metadata?.annotations?.['reeve.dev/relocatable'] === undefined;
+    const agent = { name: 'agent', state: { waiting: { reason: 'ErrImagePull', message: 'unknown' } } };
+    world.kubelet.told = (pod, status) =>
+      hasAgent(pod) ? { ...status, conditions: notReady, containerStatuses: [running, agent] } : status;
+    await world.create('c', storage ? { storage } : {});
+    await world.until('the cluster runs', () => isRunning(world));
+    await world.patch('c', { spec: { agents: 'sidecar' } });
+    const stuck = () => world.status('c').conditions?.find(({ type }) => type === 'PodStuck');
+    await world.until('it says why', () => stuck()?.status === 'True');
+    await world.pass(60_000);
+    assert.equal(stuck()?.reason, 'ErrImagePull');
+    assert.equal(world.pods.filter(hasAgent).length, 1);
+    await world.patch('c', { spec: { agents: 'none' } });
+    await world.until(
+      'that pod is made anew',
+      () => isRunning(world) && world.pods.length === 6 && !world.pods.some(hasAgent),
+      300_000,
+    );
+    await world.stopManager();
+  });
+}
+
+test('agents are given nothing where nothing narrows them: the status says what to do', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.api.client.resource(admissionPolicyBindings).delete(AGENT_POLICY);
+  await world.create('c', { agents: 'sidecar' });
+  const declared = () => world.status('c').conditions?.find(({ type }) => type === 'Declared');
+  await world.until('it says so', () => declared()?.status === 'False');
+  assert.equal(declared()?.reason, 'AgentPolicyMissing');
+  assert.match(declared()?.message ?? '', /ValidatingAdmissionPolicyBinding .*--print-manifests/);
+  await world.pass(30_000);
+  const { items } = await world.api.client.resource(roleBindings, NAMESPACE).listAll();
+  assert.deepEqual(items, []);
+  assert.equal(world.set('c'), undefined);
+  await world.api.client.resource(admissionPolicies).delete(AGENT_POLICY);
+  await world.installAgentPolicy();
+  await world.until('its pods are there', () => world.pods.length === 6 && declared()?.status === 'True');
   await world.stopManager();
 });

@@ -3,14 +3,16 @@
  * come and go (`kubelet.ts`).
  */
 import assert from 'node:assert/strict';
-import { type KubeObject, type Transport, type TransportRequest, resource } from '@reeve/kube';
-import { crdOf, memberKind, ReeveError } from '@reeve/runtime';
+import { type KubeObject, type Resource, type Transport, type TransportRequest, resource } from '@reeve/kube';
+import { crdOf, memberKind, memberWritePolicy, ReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type ModelServer, RedisClusterModel } from '@reeve/simulation/redis';
 import { type RedisCluster, redisClusterKind, type RedisClusterStatus } from '../../src/api/cluster.ts';
 import {
+  admissionPolicies,
+  admissionPolicyBindings,
   type Pod,
   pods,
   redisClusters,
@@ -106,8 +108,13 @@ export class OperatorWorld {
     const world = new OperatorWorld(api, clock);
     for (const zone of Kubelet.zones) {
       const labels = { 'kubernetes.io/hostname': `node-${zone}`, 'topology.kubernetes.io/zone': zone };
-      await api.client.resource(workerNodes).create({ metadata: { name: `node-${zone}`, labels } });
+      const name = `node-${zone}`;
+      const nodes = api.client.resource(workerNodes);
+      await nodes.create({ metadata: { name, labels } });
+      const value = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+      await nodes.patch(name, { type: 'merge', value }, { subresource: 'status' });
     }
+    await world.installAgentPolicy();
     world.startManager();
     t.after(async () => {
       await world.stopManager();
@@ -123,6 +130,16 @@ export class OperatorWorld {
   /** For whoever else lives in this world: agents. */
   get api(): ApiWorld {
     return this.#api;
+  }
+
+  /** As an administrator does. */
+  async installAgentPolicy(): Promise<void> {
+    const kinds = [admissionPolicies, admissionPolicyBindings];
+    for (const manifest of memberWritePolicy()) {
+      const kind = kinds.find((one) => one.kind === manifest.kind);
+      assert.ok(kind);
+      await this.#api.client.resource(kind as Resource<KubeObject>).create(manifest as never);
+    }
   }
 
   startManager(): void {

@@ -115,6 +115,32 @@ test('a manager that ends leaves its orders alone', async () => {
   assert.equal(field.member.spec.orders?.[0]?.cancel, undefined);
 });
 
+test('orders of an agent that never answers are taken back once it is surely gone, and no later life of it begins them', async () => {
+  const field = await Field.open();
+  await field.follow();
+  let runs = 0;
+  await field.write({ orders: [order('begun'), order('waiting')] });
+  await field.writeStatus({ results: [{ id: 'begun', attempt: 1, phase: 'Started', by: 'agent-of-before' }] });
+  const isLeft = (isGone: () => Promise<boolean>) => field.orders.abandon(ref, isGone, never);
+  let seen: unknown;
+  const lives = async () => {
+    seen = field.member.spec.orders?.map(({ cancel }) => cancel);
+    return false;
+  };
+  assert.equal(await isLeft(lives), false);
+  assert.deepEqual(seen, [true, true], 'cancelled before it is asked');
+  assert.equal(field.member.spec.orders?.length, 2, 'who may live must answer');
+  const { kill } = await field.agent([{ type: 'say', run: async () => (runs++, done) }], undefined);
+  await field.clock.advance(3_000);
+  assert.equal(runs, 0);
+  kill();
+  assert.equal(await isLeft(async () => true), true);
+  assert.deepEqual(field.member.spec.orders, []);
+  const nobody = () => assert.fail('that pod is gone');
+  assert.equal(await field.orders.abandon({ ...ref, podUid: 'another' }, nobody, never), true);
+  await field.close();
+});
+
 test('no more than eight orders are open; the ninth is told to come back', async () => {
   const field = await Field.open();
   const orders = Array.from({ length: MOST_ORDERS }, (_, i) => order(`o${i}`));

@@ -75,6 +75,21 @@ export class MemberOrders {
     }
   }
 
+  /**
+   * Takes back the orders of a member whose agent may never answer again. Each is cancelled first: whichever life of the agent comes later
+   * does not begin it. `isGone` is asked after that, and must be sure that nothing of an earlier life goes on. Danger: else what it
+   * was ordered to do goes on beside whatever is done next. False: it may live, and must answer itself.
+   */
+  async abandon(ref: MemberRef, isGone: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
+    const member = await this.#read(ref, signal);
+    if (!member || isReplaced(member, ref)) return true;
+    const ids = (member.spec.orders ?? []).map(({ id }) => id);
+    for (const id of ids) await this.#cancel(ref, id, signal);
+    if (!(await isGone())) return false;
+    await this.#change(ref, signal, ({ orders = [] }) => ({ orders: orders.filter(({ id }) => !ids.includes(id)) }));
+    return true;
+  }
+
   /** Call with every state of a member that list and watch bring; it is enough to see the last one. */
   told(member: Member): void {
     const { uid = '', resourceVersion } = member.metadata;

@@ -14,12 +14,14 @@ export const AGENT_ROLE = 'reeve-agents';
 const LEASES = 'coordination.k8s.io';
 const RBAC = 'rbac.authorization.k8s.io';
 const { group, version, plural } = memberKind;
+/** The name of the policy that keeps agents in pods to their own members, and of its binding. */
+export const AGENT_POLICY = `agents-write-their-own.${group}`;
 
 type Manifest = { readonly apiVersion: string; readonly kind: string; readonly [field: string]: unknown };
 
 /** The policy and its binding. It speaks of agents in pods only; everybody else is RBAC's. */
 export function memberWritePolicy(account = AGENT_ACCOUNT): readonly Manifest[] {
-  const name = `agents-write-their-own.${group}`;
+  const name = AGENT_POLICY;
   return [
     {
       apiVersion: 'admissionregistration.k8s.io/v1',

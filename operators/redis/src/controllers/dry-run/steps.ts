@@ -11,7 +11,7 @@ import { taskWish } from '../../plan/task-wish.ts';
 import { upgradeStep } from '../../plan/upgrade.ts';
 import { type Choice, choose, Settling } from '../choose.ts';
 import type { Environment } from '../environment.ts';
-import { isConfigured, isUntouched, type Seen } from '../look.ts';
+import { isConfigured, isUntouched, isWhole, type Seen } from '../look.ts';
 import { observeFor } from '../observing.ts';
 import { operationOfKind, procedureOfKind } from '../operations.ts';
 import type { Around } from './around.ts';
@@ -45,7 +45,7 @@ export async function stepsOf(around: Around): Promise<Steps> {
   if (!environment) return desired.members === 'external' ? NOTHING : noSecret(cluster.metadata.name);
   if (running) return underWay(around, running, environment);
   const configured = isConfigured(status, undefined, seen);
-  const chosen = standingChoices(status.chosenPrimaries ?? [], seen.view);
+  const chosen = standingChoices(status.chosenPrimaries ?? [], seen.view, isWhole(seen, desired));
   const facts = { desired, ...seen, configured, isUntouched: isUntouched(status), chosen };
   const { wishes, waitingFor } = desired.members === 'external' ? nextExternalSteps(facts) : nextSteps(facts);
   const choice = await chooseAtOnce(wishes, environment, cluster.metadata.annotations?.[APPROVE]);

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { LeaseObject } from '@reeve/runtime';
+import { seeLease } from '../agent/presence.ts';
+import { type ContainerStatus, type Pod, pods, type WorkerNode } from '../api/kinds.ts';
+import { isAgentGone, type Witness } from './gone-agent.ts';
+
+const member = { namespace: 'ns', name: 'c-1', podUid: 'pod' };
+const backOff = { waiting: { reason: 'CrashLoopBackOff' } };
+const lease: LeaseObject = {
+  metadata: { name: 'member-c-1', uid: 'lease' },
+  spec: { holderIdentity: 'pod_agent-1', renewTime: '2026-01-01T00:00:00Z' },
+};
+const renewed: LeaseObject = { ...lease, spec: { ...lease.spec, renewTime: '2026-01-01T00:00:10Z' } };
+const node = (status: string): WorkerNode => ({
+  metadata: { name: 'n' },
+  status: { conditions: [{ type: 'Ready', status }] },
+});
+
+const podWith = (agent: Partial<ContainerStatus> | undefined, uid = 'pod'): Pod => ({
+  metadata: { name: 'c-1', uid },
+  spec: { nodeName: 'n' },
+  status: {
+    containerStatuses: [{ name: 'server', state: { running: {} } }, ...(agent ? [{ name: 'agent', ...agent }] : [])],
+  },
+});
+
+interface World {
+  readonly pod?: Pod;
+  readonly lease?: LeaseObject;
+  readonly node?: WorkerNode | undefined;
+  readonly seen?: LeaseObject | undefined;
+  readonly now?: number;
+}
+
+function isGone(world: World): Promise<boolean> {
+  const listed = (items: readonly unknown[]) => ({ list: async () => ({ items }) });
+  const api = {
+    resource: (kind: unknown) =>
+      kind === pods ? listed(world.pod ? [world.pod] : []) : listed(world.lease ? [world.lease] : []),
+  };
+  const seen = 'seen' in world ? world.seen : lease;
+  const witness = {
+    api,
+    now: world.now ?? 30_000,
+    sight: seen && seeLease(undefined, seen, 0),
+    workerNode: () => ('node' in world ? world.node : node('True')),
+  } as unknown as Witness;
+  return isAgentGone(member, witness, new AbortController().signal);
+}
+
+test('an agent is gone with its pod, or when its container has no process and its lease is not renewed', async () => {
+  assert.equal(await isGone({}), true, 'there is no such pod');
+  assert.equal(await isGone({ pod: podWith({ state: { running: {} } }, 'successor') }), true, 'it is another pod');
+  const down = podWith({ state: backOff, restartCount: 4 });
+  assert.equal(await isGone({ pod: down, lease }), true);
+  assert.equal(await isGone({ pod: podWith({ state: { waiting: { reason: 'ErrImagePull' } } }), lease }), true);
+  assert.equal(await isGone({ pod: down }), true, 'nobody holds a lease');
+});
+
+test('whatever nobody says is no proof', async () => {
+  const down = podWith({ state: backOff, restartCount: 4 });
+  const cases: Readonly<Record<string, World>> = {
+    'it runs': { pod: podWith({ state: { running: {} } }), lease },
+    'of its container nothing is told': { pod: podWith(undefined), lease },
+    'its worker node is not heard of': { pod: down, lease, node: node('Unknown') },
+    'its worker node is not known': { pod: down, lease, node: undefined },
+    'it has not been silent for long': { pod: down, lease, now: 29_999 },
+    'it has renewed its lease, and the cache lags': { pod: down, lease: renewed },
+    'its lease was not seen before': { pod: down, lease, seen: undefined },
+  };
+  for (const [why, world] of Object.entries(cases)) assert.equal(await isGone(world), false, why);
+});

@@ -1,0 +1,77 @@
+/**
+ * Pods of an old kind, made anew one after the other: replicas; of a primary first its place goes to a replica of its. Pods of the new kind
+ * must be well before the next one follows; an old one that is not is what the new kind may mend. Pure.
+ */
+import type { ClusterView } from '../api/view.ts';
+import { isClean } from './check.ts';
+import { candidatesFor, isInSync } from './failover.ts';
+import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
+import type { PodMember } from './pods.ts';
+import { primaryIdOf, type ReportedNode, replicasOf, roleOf } from './topology.ts';
+
+/** A pod whose server answers. */
+export type Housed = PodMember & { readonly node: ReportedNode };
+
+export function isOld({ isCurrent, isDeleting }: PodMember): boolean {
+  return !isCurrent && !isDeleting;
+}
+
+/** Its server can be talked to, whatever becomes of the agent beside it. */
+function isServed({ isReady, isServing }: PodMember): boolean {
+  return isReady || isServing === true;
+}
+
+export function upgrades(
+  { desired, members: pods, findings }: NextFacts,
+  cluster: ClusterView,
+  housed: readonly Housed[],
+): readonly Wish[] {
+  // One at a time, and the next one when everything is well again.
+  const isWell = isClean(findings.filter(({ code }) => code !== 'PLACEMENT'));
+  if (!isWell || pods.some((pod) => pod.isDeleting || (pod.isCurrent && !pod.isReady))) return [];
+  const old = housed.filter(isOld);
+  const ailing = old.filter((pod) => !isServed(pod));
+  // While one is away, none that serves is taken beside it.
+  const due = ailing.length > 0 ? ailing : old;
+  const replica = due
+    .filter((pod) => roleOf(pod.node) === 'replica' && hasStandIn(pod, housed))
+    .sort((a, b) => Number(a.isReady) - Number(b.isReady) || b.ordinal - a.ordinal)[0];
+  if (replica) return [restart(replica, 'is made anew from what is asked for now')];
+  const primaries = due.filter(({ node }) => roleOf(node) === 'primary').reverse();
+  for (const primary of primaries) {
+    const step = handOver(primary, cluster, housed) ?? (desired.storage && restartAlone(primary, cluster));
+    if (step) return [step];
+  }
+  return [];
+}
+
+/** Whether somebody else of its shard has its data and serves: the last one is never taken. */
+function hasStandIn({ node }: Housed, housed: readonly Housed[]): boolean {
+  const primary = primaryIdOf(node);
+  const isOfShard = (other: ReportedNode) =>
+    other.id === primary || (primaryIdOf(other) === primary && isInSync(other));
+  return housed.some((other) => other.node.id !== node.id && isServed(other) && isOfShard(other.node));
+}
+
+/** To a replica of the new kind; from a primary that does not serve also to one that will have to follow itself. */
+function handOver(primary: Housed, cluster: ClusterView, housed: readonly Housed[]): OperationWish | undefined {
+  const heirs = candidatesFor(cluster, primary.node.id).filter(isInSync);
+  const isIn = (pods: readonly Housed[]) => heirs.find(({ id }) => pods.some(({ node }) => node.id === id));
+  const fresh = isIn(housed.filter(({ isCurrent }) => isCurrent));
+  const heir = fresh ?? (isServed(primary) ? undefined : isIn(housed.filter(isServed)));
+  if (!heir) return undefined;
+  const why = `${primary.name} is to be made anew: one of its ${fresh ? 'new replicas' : 'replicas that serve'} takes over first`;
+  const request = { id: heir.id, mode: 'graceful' };
+  return { what: 'operation', kind: 'failover', request, why, settleMs: 0, needsApproval: false };
+}
+
+/** It has no replicas, because none were asked for: its slots are not served until it is back. Without a volume its data would be gone. */
+function restartAlone(primary: Housed, cluster: ClusterView): RestartWish | undefined {
+  return replicasOf(cluster, primary.node.id).length === 0
+    ? restart(primary, 'is made anew from what is asked for now; nobody can stand in for it meanwhile')
+    : undefined;
+}
+
+function restart(pod: PodMember, why: string): RestartWish {
+  return { what: 'restart', pod, why: `${pod.name} ${why}`, settleMs: 3_000 };
+}
