@@ -7,7 +7,8 @@ import type { Reconcile } from '@reeve/runtime/manager';
 import type { Certificates, TlsAccess } from '../api/certificates.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import { type Pod, pods, type RedisClusterObject, redisClusters } from '../api/kinds.ts';
-import { serverLife } from '../plan/pod-trouble.ts';
+import { SERVER_CONTAINER } from '../plan/children.ts';
+import { lifeOf } from '../plan/pod-trouble.ts';
 import { endpointOf } from '../plan/pods.ts';
 import { takenDigest } from '../plan/tls-offer.ts';
 
@@ -36,7 +37,7 @@ export async function lostTls(
   const labelSelector = `${CLUSTER_LABEL}=${name}`;
   const { items } = await api.resource(pods, namespace).list({ labelSelector, signal });
   // One that ran in this pod before finds the files that it had then.
-  const begun = items.filter((pod) => serverLife(pod) !== 'unstarted');
+  const begun = items.filter((pod) => lifeOf(pod, SERVER_CONTAINER) !== 'unstarted');
   if (begun.length === 0) return { was: 'nothing' };
   const fingerprint = certificates.read(offered.cert)?.fingerprint;
   const isOther = async ({ status }: Pod): Promise<boolean> => {
