@@ -16,6 +16,7 @@ import { FreshRedis } from './fresh-redis.ts';
 import { type Identity, readIdentity } from './identity.ts';
 import { accounts, kubePorts, leases, members } from './kube.ts';
 import { systemPlace } from './system-place.ts';
+import { together } from './together.ts';
 import { keepTokenFresh } from './token.ts';
 import type { RedisAgentSpecs } from './verbs.ts';
 
@@ -77,7 +78,11 @@ export async function runRedisAgent({ words, values, io, signal }: VerbLine<Redi
     failed,
   };
   try {
-    await Promise.all([agent.run(signal), redis.follow(signal), renewal && keepTokenFresh(io.ports, renewal, signal)]);
+    await together(signal, [
+      (until) => agent.run(until),
+      (until) => redis.follow(until),
+      ...(renewal ? [(until: AbortSignal) => keepTokenFresh(io.ports, renewal, until)] : []),
+    ]);
   } finally {
     await redis.close();
   }

@@ -101,6 +101,10 @@ test('what cannot be used at all breaks the rehearsal, and nothing of it is told
     { ...good, cert: 'nothing' },
     { ...good, key: 'nothing' },
     { ...good, key: other.key },
+    // Good but for their length.
+    { ...good, key: `${good.key}${'\n'.repeat(16_384)}` },
+    { ...good, cert: `${good.cert}${'\n'.repeat(131_072)}` },
+    { ...good, ca: good.ca.repeat(33) },
   ]) {
     for (const doubts of [await rehearse(bad, good, NAME), await rehearse(good, bad, NAME)]) {
       assert.match(doubts.broken ?? '', /^[A-Z_0-9]+$/);

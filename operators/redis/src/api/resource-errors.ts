@@ -51,7 +51,7 @@ export const resourceErrors = {
     meaning:
       'The Secret NAME-tls-taken was deleted, servers run with what it had, and the Secret of tls.secretName is not known to have the same.',
     remedy:
-      'Bring it back from a copy, or put what servers have back into the Secret of tls.secretName. If that is lost, delete all pods of the cluster, which keep their volumes: new ones are given what there is.',
+      'Bring it back from a copy, or put what servers have back into the Secret of tls.secretName. If that is lost, and only with `storage`, delete all pods of the cluster: new ones are given what there is. Without `storage` all data goes with the pods.',
   },
   TLS_TAKEN_FOREIGN: {
     meaning: 'There is a Secret NAME-tls-taken that this cluster did not make: it has no owner with its uid.',

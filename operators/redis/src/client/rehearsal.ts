@@ -7,16 +7,18 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { duplexPair } from 'node:stream';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import type { Doubts, TlsParts } from '../api/certificates.ts';
+import { excessOf, MOST_CERTIFICATES } from '../api/pem-limits.ts';
 
 /** One signature with a larger key takes seconds: whoever may write a Secret must not keep the operator busy. */
 const MOST_KEY_BITS = 8_192;
-/** Nobody has longer chains or bundles. */
-const MOST_CERTIFICATES = 32;
+/** In memory it takes moments. */
+const HANDSHAKE_MS = 5_000;
 const WRONG_USAGE = 'INVALID_PURPOSE';
 const NO_AUTHORITY = 'INVALID_CA';
 
 export async function rehearseTls(server: TlsParts, client: TlsParts, servername?: string): Promise<Doubts> {
   try {
+    if ([server, client].some((parts) => excessOf(parts) !== undefined)) return { broken: 'TOO_LARGE' };
     if ([server, client].some(({ key }) => bitsOf(key) > MOST_KEY_BITS)) return { broken: 'KEY_TOO_LARGE' };
     return await meet(server, client, servername);
   } catch (error) {
@@ -27,7 +29,12 @@ export async function rehearseTls(server: TlsParts, client: TlsParts, servername
 async function meet(server: TlsParts, client: TlsParts, servername: string | undefined): Promise<Doubts> {
   const [near, far] = duplexPair();
   // Neither side breaks off: both are to say what they think.
-  const listener = createServer({ ...pemOf(server), requestCert: true, rejectUnauthorized: false });
+  const listener = createServer({
+    ...pemOf(server),
+    requestCert: true,
+    rejectUnauthorized: false,
+    handshakeTimeout: HANDSHAKE_MS,
+  });
   const heard = new Promise<TLSSocket>((resolve) => {
     listener.once('secureConnection', (socket) => {
       socket.on('error', () => undefined); // of its end, which is ours

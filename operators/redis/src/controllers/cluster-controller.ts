@@ -47,6 +47,7 @@ import { clusterKey, EnrolledMembers, type PodAgents } from './enrolled-members.
 import type { Environment } from './environment.ts';
 import { OperationRuns } from './operation-runs.ts';
 import { accessDigest } from './tls.ts';
+import { Rehearsals } from './tls-rehearsals.ts';
 import type { ShownCertificates } from './tls-reload.ts';
 
 export interface RedisOperatorPorts extends Ports {
@@ -88,6 +89,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   readonly #kept = new Map<string, Kept>();
   readonly #settling = new Map<string, Settling>();
   readonly #shownCertificates = new Map<string, ShownCertificates>();
+  readonly #rehearsals = new Map<string, Rehearsals>();
   /** Connections that were replaced while something may still run on them. */
   readonly #retired = new Map<string, readonly RedisPort[]>();
   #runs: OperationRuns = new OperationRuns(() => undefined);
@@ -192,10 +194,13 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     this.#settling.set(key, settling);
     const shownCertificates = this.#shownCertificates.get(key) ?? new Map<string, string>();
     this.#shownCertificates.set(key, shownCertificates);
+    const rehearsals = this.#rehearsals.get(key) ?? new Rehearsals();
+    this.#rehearsals.set(key, rehearsals);
     const turn = new ClusterTurn({
       work,
       certificates: this.#ports.certificates,
       shownCertificates,
+      rehearsals,
       runs: this.#runs,
       settling,
       pods: this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [],
@@ -279,6 +284,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     this.#kept.delete(key);
     this.#settling.delete(key);
     this.#shownCertificates.delete(key);
+    this.#rehearsals.delete(key);
     this.#enrolled?.forget(key);
     this.#metrics.forget(key);
   }

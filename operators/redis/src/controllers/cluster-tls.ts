@@ -8,6 +8,7 @@ import type { ConnectOptions } from '../client/client.ts';
 import type { Desired } from '../plan/desired.ts';
 import type { PodFacts, PodMember } from '../plan/pods.ts';
 import { declareTls, type JudgedOffer, type ServedTls } from './tls.ts';
+import type { Rehearsals } from './tls-rehearsals.ts';
 import { reloadCertificates, type ShownCertificates } from './tls-reload.ts';
 
 export interface TlsGiven {
@@ -15,6 +16,7 @@ export interface TlsGiven {
   /** Without it no cluster can have TLS. */
   readonly certificates: Certificates | undefined;
   readonly shownCertificates: ShownCertificates;
+  readonly rehearsals: Rehearsals;
 }
 
 interface ReachTurn {
@@ -51,8 +53,8 @@ export class ClusterTls {
   /** Undefined: there is no way in yet. */
   async reach(options: ConnectOptions | undefined, { pods, mayMake }: ReachTurn): Promise<ConnectOptions | undefined> {
     if (!options) return undefined;
-    const { work, certificates, shownCertificates: shown } = this.#given;
-    const tls = await declareTls(work, { desired: this.#desired, certificates, mayMake, pods, shown });
+    const { work, certificates, shownCertificates: shown, rehearsals } = this.#given;
+    const tls = await declareTls(work, { desired: this.#desired, certificates, mayMake, pods, shown, rehearsals });
     if (tls.state === 'off') return options;
     this.#judged = tls.judged;
     if (tls.waitingFor) this.#waiting.push(tls.waitingFor);

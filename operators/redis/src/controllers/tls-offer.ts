@@ -6,8 +6,10 @@ import type { DeepReadonly, Refusal, Waiting } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { Certificates, TlsParts } from '../api/certificates.ts';
 import { type RedisClusterObject, type Secret, secrets } from '../api/kinds.ts';
-import { isSame, offerVerdict, type Rehearsed, takenDigest } from '../plan/tls-offer.ts';
+import { excessOf } from '../api/pem-limits.ts';
+import { isSame, offerVerdict, takenDigest, uselessness } from '../plan/tls-offer.ts';
 import { lostTls } from './tls-lost.ts';
+import type { Rehearsals } from './tls-rehearsals.ts';
 import { findSecret, tlsAccessOf, tlsSecret } from './tls-secret.ts';
 
 type Work = Reconcile<RedisClusterObject>;
@@ -19,6 +21,7 @@ export interface Offer {
   /** The name that clients of ours ask for. */
   readonly servername: string;
   readonly certificates: Certificates;
+  readonly rehearsals: Rehearsals;
   /** Names of the pods whose servers may live and were not seen to show the certificate of a fingerprint. */
   podsWithout(fingerprint: string): readonly string[];
 }
@@ -40,7 +43,7 @@ export async function takenTls(work: Work, offer: Offer): Promise<Taken> {
     return { secret: undefined, missing };
   }
   const present = await findSecret(work, secretName);
-  if (present && !isOurs(work, present)) {
+  if (present && !isOurs(work, present, certificates)) {
     const message = `secret ${secretName} does not belong to this cluster, and is not written over: it is the name of what its servers are given`;
     return { secret: undefined, refused: { code: 'TLS_TAKEN_FOREIGN', message, subjects: [secretName] } };
   }
@@ -52,13 +55,17 @@ export async function takenTls(work: Work, offer: Offer): Promise<Taken> {
     return { secret: present, refused: { code: 'TLS_UNFIT', message: missing, subjects: [from] } };
   }
   if (held && isSame(held, offered)) return { secret: present };
-  const take = () => give(work, offer, offered, present?.metadata.uid);
-  const lost = held ? undefined : await lostTls(work, offer, offered);
-  // What they have already is not judged anew. Its key is not in what the status knows.
-  if (lost?.was === 'same' && certificates.fits(offered.cert, offered.key)) return { secret: await take() };
-  const rehearsed = await rehearsals(certificates, held, offered, servername);
-  const verdict = offerVerdict({ held, offered, servername, rehearsed, now: work.now() }, certificates);
   const given = held && present;
+  const useless = uselessness(offered, certificates);
+  if (useless) return { secret: given, refused: named(from, useless) };
+  const rehearsed = await offer.rehearsals.of(certificates, { held, offered, servername }, work.now());
+  const take = () => give(work, offer, offered, present?.metadata.uid);
+  // With what breaks a rehearsal nobody is asked either.
+  const isLost = !held && rehearsed.offered.broken === undefined;
+  const lost = isLost ? await lostTls(work, offer, offered) : undefined;
+  // What they have already is not judged anew.
+  if (lost?.was === 'same') return { secret: await take() };
+  const verdict = offerVerdict({ held, offered, servername, rehearsed, now: work.now() }, certificates);
   if (verdict.is === 'refused') return { secret: given, refused: named(from, verdict.refused) };
   if (lost?.was === 'other') return { secret: given, refused: named(from, lost.refused) };
   // One step at a time: who has not read the last one yet might neither know the authority of the next one nor be known by it.
@@ -80,24 +87,17 @@ function give(
   return work.apply(secrets, exact, { force: uid !== undefined });
 }
 
-/** This very cluster made it; or a person brought a copy back of exactly what that had. */
-export function isOurs({ object }: Pick<Work, 'object'>, secret: DeepReadonly<Secret>): boolean {
+/** This very cluster made it; or a person brought a copy back of exactly what that had. Its key is not in what the status knows. */
+export function isOurs(
+  { object }: Pick<Work, 'object'>,
+  secret: DeepReadonly<Secret>,
+  certificates: Pick<Certificates, 'fits'>,
+): boolean {
   const { ownerReferences = [] } = secret.metadata;
   if (ownerReferences.some(({ uid }) => uid === object.metadata.uid)) return true;
   const parts = tlsAccessOf(secret, '');
-  return parts !== undefined && takenDigest(parts) === object.status?.tls?.taken;
-}
-
-async function rehearsals(
-  certificates: Pick<Certificates, 'rehearse'>,
-  held: TlsParts | undefined,
-  offered: TlsParts,
-  servername: string,
-): Promise<Rehearsed> {
-  const ofOffered = await certificates.rehearse(offered, offered, servername);
-  if (!held) return { offered: ofOffered };
-  const [ofHeld, between] = [await certificates.rehearse(held, held), await certificates.rehearse(held, offered)];
-  return { offered: ofOffered, held: ofHeld, between };
+  if (!parts || excessOf(parts) !== undefined || takenDigest(parts) !== object.status?.tls?.taken) return false;
+  return certificates.fits(parts.cert, parts.key);
 }
 
 function stepWait(from: string, late: readonly string[]): Waiting {

@@ -11,6 +11,7 @@ import { authorityLife, certificateNames, serverLife, tlsDue } from '../plan/tls
 import { podsWithout, takenDigest } from '../plan/tls-offer.ts';
 import { textOf } from './credentials.ts';
 import { isOurs, type Offer, takenTls } from './tls-offer.ts';
+import type { Rehearsals } from './tls-rehearsals.ts';
 import { findSecret, tlsAccessOf, tlsSecret } from './tls-secret.ts';
 
 type Work = Reconcile<RedisClusterObject>;
@@ -55,10 +56,11 @@ export interface TlsTurn {
   readonly pods: readonly PodFacts[];
   /** Fingerprints by the uid of the pod whose server was seen to show them. */
   readonly shown: ReadonlyMap<string, string>;
+  readonly rehearsals: Rehearsals;
 }
 
 export async function declareTls(work: Work, turn: TlsTurn): Promise<TlsState> {
-  const { desired, certificates, mayMake } = turn;
+  const { desired, certificates, mayMake, rehearsals } = turn;
   const { name, namespace = '' } = work.object.metadata;
   const secretName = tlsSecretOf(name, desired);
   if (secretName === undefined) return OFF;
@@ -68,13 +70,14 @@ export async function declareTls(work: Work, turn: TlsTurn): Promise<TlsState> {
     return stateOf(await renewed(work, desired, certificates), secretName, servername, certificates, work.now());
   }
   if (desired.tls?.mode === 'secret' && mayMake) {
-    return offered(work, { from: desired.tls.secretName ?? '', secretName, servername, certificates }, turn);
+    const from = desired.tls.secretName ?? '';
+    return offered(work, { from, secretName, servername, certificates, rehearsals }, turn);
   }
   const present = await findSecret(work, secretName);
   const given = desired.tls?.secretName;
   if (given === undefined) return stateOf(present, secretName, servername, certificates, work.now());
   // Before anything was taken servers have what somebody gave them.
-  const own = present && isOurs(work, present) ? present : await findSecret(work, given);
+  const own = present && isOurs(work, present, certificates) ? present : await findSecret(work, given);
   return stateOf(own, secretName, servername, certificates, work.now());
 }
 

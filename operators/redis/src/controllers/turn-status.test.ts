@@ -21,6 +21,9 @@ test('a status is written on one with the same goal, and never makes a cluster u
   assert.ok(!hasSameGoal({ currentOperation: operation('a') }, { currentOperation: operation('b') }));
   assert.ok(!hasSameGoal({}, { configured: true }));
   assert.ok(hasSameGoal({ configured: false }, {}));
+  assert.ok(hasSameGoal({ tls: { taken: 'a' } }, { tls: { taken: 'a' } }));
+  assert.ok(!hasSameGoal({ tls: { taken: 'a' } }, { tls: { taken: 'b' } }), 'servers were given more since');
+  assert.ok(!hasSameGoal({}, { tls: { taken: 'b' } }));
 });
 
 test('a kind of finding is told when it comes, and not again while its condition stands', () => {

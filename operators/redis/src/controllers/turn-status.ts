@@ -148,14 +148,16 @@ export function certificateConditions(
 }
 
 /**
- * Whether what is about to be replaced has the goal, and the memory of having been created, that the turn was decided on. A cache may lag
- * behind the leader before us: its goal is gone on with, not written over; and what was created once is never created again by itself.
+ * Whether what is about to be replaced has the goal, and the memory of having been created and of what servers were given, that the turn
+ * was decided on. A cache may lag behind the leader before us: its goal is gone on with, not written over; and what was created once is
+ * never created again by itself.
  */
 export function hasSameGoal(before: Status, present: unknown): boolean {
   const there = (present ?? {}) as Status;
   return (
     there.currentOperation?.id === before.currentOperation?.id &&
-    (there.configured === true) === (before.configured === true)
+    (there.configured === true) === (before.configured === true) &&
+    there.tls?.taken === before.tls?.taken
   );
 }
 

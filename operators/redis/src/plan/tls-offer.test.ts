@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Doubts, TlsParts } from '../api/certificates.ts';
 import { testPod } from './pods-testing.ts';
-import { isPlainRenewal, offerVerdict, podsWithout, takenDigest } from './tls-offer.ts';
+import { isPlainRenewal, offerVerdict, podsWithout, takenDigest, uselessness } from './tls-offer.ts';
 
 const BEGIN = '-----BEGIN CERTIFICATE-----';
 const bundle = (names: string) =>
@@ -28,15 +28,22 @@ const parts = (id: string, by: string, ca: string, until = 1_000): TlsParts => (
   ca: bundle(ca),
 });
 const UNSIGNED = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
-const between = (server: TlsParts, client: TlsParts): Doubts => ({
-  ...(!judge.isTrusted(server.cert, client.ca) && { ofClient: UNSIGNED }),
-  ...(!judge.isTrusted(client.cert, server.ca) && { ofServer: UNSIGNED }),
-});
+const tried = (server: TlsParts, client: TlsParts): Doubts => {
+  if ([server, client].some(({ cert, key }) => !judge.fits(cert, key))) return { broken: 'KEY_VALUES_MISMATCH' };
+  return {
+    ...(!judge.isTrusted(server.cert, client.ca) && { ofClient: UNSIGNED }),
+    ...(!judge.isTrusted(client.cert, server.ca) && { ofServer: UNSIGNED }),
+  };
+};
 const verdict = (held: TlsParts | undefined, offered: TlsParts, doubts: { offered?: Doubts; held?: Doubts } = {}) => {
-  const own = doubts.offered ?? between(offered, offered);
-  const rehearsed = held
-    ? { offered: own, held: doubts.held ?? between(held, held), between: between(held, offered) }
-    : { offered: own };
+  const own = doubts.offered ?? tried(offered, offered);
+  if (!held)
+    return offerVerdict({ held, offered, servername: 'c.ns.svc', rehearsed: { offered: own }, now: NOW }, judge);
+  const ofHeld = doubts.held ?? tried(held, held);
+  // Whoever cannot be tried breaks each rehearsal.
+  const broken = own.broken ?? ofHeld.broken;
+  const meeting = broken === undefined ? tried(held, offered) : { broken };
+  const rehearsed = { offered: own, held: ofHeld, between: meeting };
   return offerVerdict({ held, offered, servername: 'c.ns.svc', rehearsed, now: NOW }, judge);
 };
 const refusalOf = (...given: Parameters<typeof verdict>) => {
@@ -75,7 +82,44 @@ test('when what servers have has ended, or its authority has, there is nobody le
   const [first, other] = [parts('1', 'A', 'A'), parts('2', 'B', 'B')];
   const ended = { ofClient: 'CERT_HAS_EXPIRED', ofServer: 'CERT_HAS_EXPIRED' };
   assert.deepEqual(verdict(first, other, { held: ended }), { is: 'good' });
-  assert.equal(code(first, other, { held: { broken: 'EPROTO' } }), 'TLS_AUTHORITY_DROPPED', 'nobody can tell');
+});
+
+test('what was taken and has a key that is damaged is replaced by whatever can be used', () => {
+  const damaged = { ...parts('1', 'A', 'A'), key: 'nothing' };
+  assert.deepEqual(verdict(damaged, parts('1', 'A', 'A')), { is: 'good' }, 'the same, with its key');
+  assert.deepEqual(verdict(damaged, parts('2', 'A', 'A')), { is: 'good' });
+  assert.equal(code(damaged, damaged), 'TLS_UNFIT', 'and not by the like of it');
+});
+
+test('what was taken and cannot be tried is judged by signatures', () => {
+  const [first, held] = [parts('1', 'A', 'A'), { broken: 'KEY_TOO_LARGE' }];
+  assert.deepEqual(verdict(first, parts('2', 'A', 'A'), { held }), { is: 'good' });
+  assert.deepEqual(verdict(first, parts('2', 'A', 'A B'), { held }), { is: 'next', after: '1' });
+  assert.equal(code(first, parts('2', 'B', 'B'), { held }), 'TLS_AUTHORITY_DROPPED');
+  assert.equal(code(first, parts('2', 'B', 'A B'), { held }), 'TLS_AUTHORITY_UNKNOWN');
+  const bare = { ...first, ca: 'damaged' };
+  assert.deepEqual(verdict(bare, parts('2', 'A', 'A'), { held }), { is: 'good' }, 'nobody believes it as it is');
+});
+
+test('what is too large is refused before any of it is read', () => {
+  const small = parts('1', 'A', 'A');
+  const read: string[] = [];
+  const reader = {
+    read: (text: string) => {
+      read.push(text);
+      return judge.read(text);
+    },
+    fits: judge.fits,
+  };
+  assert.equal(uselessness(small, reader), undefined);
+  assert.deepEqual(read.splice(0), [small.cert]);
+  const message = (more: Partial<TlsParts>) => uselessness({ ...small, ...more }, reader)?.message ?? '';
+  assert.match(message({ key: 'k'.repeat(16_385) }), /^tls\.key has more than 16384 characters/);
+  assert.match(message({ cert: 'c'.repeat(131_073) }), /^tls\.crt has more than 131072 characters/);
+  assert.match(message({ ca: 'c'.repeat(131_073) }), /^ca\.crt has more than 131072 characters/);
+  assert.match(message({ ca: bundle('A '.repeat(33).trim()) }), /^ca\.crt has more than 32 certificates/);
+  assert.deepEqual(read, []);
+  assert.equal(message({ ca: bundle('A '.repeat(32).trim()) }), '');
 });
 
 test('what the operator or the servers would not believe is refused, and what is wrong is said', () => {

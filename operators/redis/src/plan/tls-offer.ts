@@ -4,6 +4,7 @@
  */
 import { digest, type Refusal } from '@reeve/runtime';
 import type { Certificates, Doubts, TlsParts } from '../api/certificates.ts';
+import { excessOf } from '../api/pem-limits.ts';
 import type { PodFacts } from './pods.ts';
 import { doubtProblem, isDoubted } from './tls-doubts.ts';
 
@@ -13,7 +14,7 @@ type Judge = Pick<Certificates, 'read' | 'isTrusted' | 'fits'>;
 export interface Rehearsed {
   /** Servers that have what is offered, called on by their name. */
   readonly offered: Doubts;
-  /** Servers that have what was taken last, among themselves. */
+  /** Servers that have what was taken last, among themselves. Not tried, like the next, if what is offered is doubted already. */
   readonly held?: Doubts;
   /** A server that has what was taken last, called on by one that has what is offered. */
   readonly between?: Doubts;
@@ -43,12 +44,17 @@ export function offerVerdict(facts: OfferFacts, judge: Judge): OfferVerdict {
   if (unfit) return { is: 'refused', refused: unfit };
   const before = held && judge.read(held.cert);
   // When it has ended, or an authority behind it has, there is nobody left to lock out.
-  if (!held || !before || before.until <= now || isDoubted(rehearsed.held ?? {})) return GOOD;
+  if (!held || !before || before.until <= now) return GOOD;
+  // Somebody damaged it: no server could begin with it, and what they run with is something else. Whatever can be used is better.
+  if (!judge.fits(held.cert, held.key)) return GOOD;
+  // What cannot be tried (a key that is too large, a damaged ca.crt) is judged by signatures: it breaks each rehearsal.
+  const isTried = rehearsed.held?.broken === undefined;
+  if (isDoubted(isTried ? (rehearsed.held ?? {}) : bySignatures(held, held, judge))) return GOOD;
   if (before.fingerprint === judge.read(offered.cert)?.fingerprint) {
     const message = 'ca.crt or tls.key is another one, and tls.crt is the same: nobody could see who has read it';
     return isSame(held, offered) ? GOOD : refused('TLS_NOT_RENEWED', message);
   }
-  const { ofClient, ofServer, broken } = rehearsed.between ?? {};
+  const { ofClient, ofServer, broken } = isTried ? (rehearsed.between ?? {}) : bySignatures(held, offered, judge);
   if (ofClient !== undefined) {
     const message =
       'ca.crt has no good authority of the certificate that servers show now: whoever read it would not believe the others';
@@ -65,16 +71,35 @@ export function offerVerdict(facts: OfferFacts, judge: Judge): OfferVerdict {
   return isPlainRenewal(held, offered, judge) ? GOOD : { is: 'next', after: before.fingerprint };
 }
 
+/** Why it is nothing that a server or a client could use, whatever others think of it. Asked before anything is tried with it. */
+export function uselessness(offered: TlsParts, judge: Pick<Judge, 'read' | 'fits'>): Refusal | undefined {
+  const excess = excessOf(offered);
+  if (excess !== undefined) return refusal('TLS_UNFIT', excess);
+  if (!judge.read(offered.cert)) return refusal('TLS_UNFIT', 'tls.crt is no certificate');
+  if (!judge.fits(offered.cert, offered.key)) return refusal('TLS_UNFIT', 'tls.key is not the key of tls.crt');
+  return undefined;
+}
+
 /** What is wrong with it whatever servers have. */
 function unfitness({ offered, servername, rehearsed, now }: OfferFacts, judge: Judge): Refusal | undefined {
-  const facts = judge.read(offered.cert);
-  if (!facts) return refusal('TLS_UNFIT', 'tls.crt is no certificate');
+  const useless = uselessness(offered, judge);
+  const facts = useless ? undefined : judge.read(offered.cert);
+  if (!facts) return useless;
   const time = (ms: number) => new Date(ms).toISOString();
   if (facts.from > now) return refusal('TLS_UNFIT', `the certificate is not good before ${time(facts.from)}`);
   if (facts.until <= now) return refusal('TLS_UNFIT', `the certificate ended at ${time(facts.until)}`);
-  if (!judge.fits(offered.cert, offered.key)) return refusal('TLS_UNFIT', 'tls.key is not the key of tls.crt');
   return doubtProblem(rehearsed.offered, servername);
 }
+
+/** Whether an authority that the other side knows has signed. */
+function bySignatures(server: TlsParts, client: TlsParts, judge: Pick<Judge, 'isTrusted'>): Doubts {
+  return {
+    ...(!judge.isTrusted(server.cert, client.ca) && { ofClient: UNSIGNED }),
+    ...(!judge.isTrusted(client.cert, server.ca) && { ofServer: UNSIGNED }),
+  };
+}
+
+const UNSIGNED = 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
 
 /**
  * The same authorities are trusted, and the same of them signed: whoever has read neither this nor the last one is believed, and believes.

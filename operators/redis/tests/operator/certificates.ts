@@ -40,6 +40,7 @@ export function plainCertificates(
     const text = Buffer.from(JSON.stringify({ ...said, id })).toString('base64');
     return { certificate: `${BEGIN}${text}${END}`, key: `key of ${id}` };
   };
+  const fits = (certificate: string, key: string) => key === `key of ${saidBy(certificate)?.id ?? ''}`;
   return {
     authority: async ({ from, until }) => pair({ from, until, names: [] }),
     async peer(authority, names, { from, until }) {
@@ -48,8 +49,9 @@ export function plainCertificates(
     },
     read,
     isTrusted,
-    fits: (certificate, key) => key === `key of ${saidBy(certificate)?.id ?? ''}`,
+    fits,
     async rehearse(server, client, servername) {
+      if ([server, client].some(({ cert, key }) => !fits(cert, key))) return { broken: 'KEY_VALUES_MISMATCH' };
       const isNamed = servername === undefined || saidBy(server.cert)?.names.includes(servername);
       const ofClient = !isTrusted(server.cert, client.ca) ? UNSIGNED : isNamed ? undefined : OTHER_NAME;
       const ofServer = isTrusted(client.cert, server.ca) ? undefined : UNSIGNED;

@@ -165,7 +165,11 @@ test('what servers were given and somebody deleted is made again from the same, 
   await world.until('another one is refused', isRefused(world, 'TlsAuthorityDropped'));
   await world.deleteSecret('c-tls-taken');
   await world.until('it is missed', isRefused(world, 'TlsTakenLost'));
-  assert.match(refusal(world)?.message ?? '', /c-0, c-1.*Bring it back from a copy/);
+  assert.match(
+    refusal(world)?.message ?? '',
+    /c-0, c-1.*Bring it back from a copy.*only with `storage`, delete all pods/,
+  );
+  assert.doesNotMatch(refusal(world)?.message ?? '', /this cluster has no storage/);
   await world.pass(60_000);
   assert.equal(world.secret('c-tls-taken'), undefined, 'nobody knows that it locks nobody out');
   await put(first);
@@ -211,8 +215,29 @@ test('a status that does not say what servers were given is made good by what th
   await put(await issue(other, [other]));
   await forget();
   await world.until('it is missed', isRefused(world, 'TlsTakenLost'));
+  assert.match(refusal(world)?.message ?? '', /this cluster has no storage: all its data would go with its pods/);
   await world.pass(30_000);
   assert.equal(world.secret('c-tls-taken'), undefined);
+});
+
+test('what servers were given and somebody damaged is mended from what the Secret has', async (t) => {
+  const world = await OperatorWorld.start(t);
+  const { authority, issue, put } = keeper(world);
+  const old = await authority();
+  const parts = await issue(old, [old]);
+  await put(parts);
+  await world.create('c', { tls: { mode: 'secret', secretName: 'c-tls' } });
+  await world.until('the cluster runs', isTaken(world));
+  await put({ ...parts, 'tls.key': 'damaged' }, 'c-tls-taken');
+  await world.until('it is mended', isTaken(world));
+  await put({ ...parts, 'tls.key': 'garbage' });
+  await world.until('garbage is refused', isRefused(world, 'TlsUnfit'));
+  await world.deleteSecret('c-tls-taken');
+  await world.pass(30_000);
+  assert.ok(isRefused(world, 'TlsUnfit')(), 'also when there is nothing to go on with');
+  assert.equal(world.secret('c-tls-taken'), undefined);
+  await put(parts);
+  await world.until('what servers have is back', isTaken(world));
 });
 
 test('a Secret that has the name of what servers are given and is somebody else’s is left alone', async (t) => {
