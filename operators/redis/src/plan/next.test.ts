@@ -154,6 +154,7 @@ test('the last of a shard that serves is not taken, and takes over from one that
   assert.deepEqual(kinds(look(whole, { pods: podsOf(3) })), ['restart c-3'], 'before any that serves');
   const [over, ...others] = look(whole, { pods: podsOf(2) }).wishes as readonly OperationWish[];
   assert.deepEqual([over?.kind, over?.request], ['failover', { id: idOf('p1r0'), mode: 'graceful' }]);
+  assert.equal(over?.settleMs, 8_000, 'it may be back in a moment');
   assert.deepEqual(others, []);
   assert.deepEqual(kinds(look(whole, { pods: podsOf(2, 3) })), [], 'nobody of them serves');
   assert.deepEqual(kinds(look(whole, { pods: podsOf(2, 3, 5) })), ['restart c-5']);

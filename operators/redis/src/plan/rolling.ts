@@ -9,6 +9,9 @@ import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
 import type { PodMember } from './pods.ts';
 import { primaryIdOf, type ReportedNode, replicasOf, roleOf } from './topology.ts';
 
+/** A probe may fail now and then: a primary must not have served for so long before its place is given to an old replica. */
+const AILING_MS = 8_000;
+
 /** A pod whose server answers. */
 export type Housed = PodMember & { readonly node: ReportedNode };
 
@@ -62,7 +65,8 @@ function handOver(primary: Housed, cluster: ClusterView, housed: readonly Housed
   if (!heir) return undefined;
   const why = `${primary.name} is to be made anew: one of its ${fresh ? 'new replicas' : 'replicas that serve'} takes over first`;
   const request = { id: heir.id, mode: 'graceful' };
-  return { what: 'operation', kind: 'failover', request, why, settleMs: 0, needsApproval: false };
+  const settleMs = fresh ? 0 : AILING_MS;
+  return { what: 'operation', kind: 'failover', request, why, settleMs, needsApproval: false };
 }
 
 /** It has no replicas, because none were asked for: its slots are not served until it is back. Without a volume its data would be gone. */
