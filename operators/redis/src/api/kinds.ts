@@ -74,7 +74,13 @@ export interface Pod extends KubeObject {
 /** A worker node. */
 export interface WorkerNode extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean };
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly lastTransitionTime?: string;
+    }[];
+  };
 }
 
 /** What keeps those who may write a kind to some of its objects. */

@@ -43,7 +43,7 @@ export const redisRights: readonly Right[] = [
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', ...cached, ...applied] },
   { apiGroups: [disruptionBudgets.group], resources: [disruptionBudgets.plural], verbs: [...cached, ...applied] },
   { apiGroups: [''], resources: ['pods'], verbs: [...cached, 'delete'] },
-  // Where pods live: zones and hosts.
+  // Where pods live: zones and hosts; and, listed by its name, whether a node is heard of at this moment.
   { apiGroups: [''], resources: ['nodes'], verbs: [...cached] },
   // Agents: that they live, and orders for them, which are compared with what the server has; those in pods get their members here.
   { apiGroups: [memberLeases.group], resources: [memberLeases.plural], verbs: [...cached] },

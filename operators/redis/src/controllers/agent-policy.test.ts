@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { AGENT_POLICY, memberWritePolicy, ReeveError } from '@reeve/runtime';
 import type { AdmissionPolicy, AdmissionPolicyBinding } from '../api/kinds.ts';
 import { demandAgentPolicy, policyLack } from './agent-policy.ts';
-import { declareAgentRights } from './pod-agents.ts';
 
 const [policy, binding] = memberWritePolicy() as readonly unknown[] as readonly [
   AdmissionPolicy & { readonly metadata: object },
@@ -32,22 +31,18 @@ test('the policy of the manifests narrows agents; what is missing, is going or r
   for (const [one, other] of cases) assert.match(policyLack(one, other) ?? '', new RegExp(AGENT_POLICY));
 });
 
-test('agents are given their rights only where they are narrowed', async () => {
-  const applied: string[] = [];
+test('both are read as the server has them at this moment', async () => {
   const there = new Map<string, unknown>();
   const api = {
     resource: ({ kind }: { readonly kind: string }) => ({
       find: async (name: string) => (name === AGENT_POLICY ? there.get(kind) : undefined),
-      apply: async () => void applied.push(kind),
     }),
   } as never;
   const { signal } = new AbortController();
   const isRefused = (error: unknown) => error instanceof ReeveError && error.code === 'AGENT_POLICY_MISSING';
-  await assert.rejects(declareAgentRights(api, 'ns', signal), isRefused);
+  await assert.rejects(demandAgentPolicy(api, signal), isRefused);
   there.set('ValidatingAdmissionPolicy', policy);
   await assert.rejects(demandAgentPolicy(api, signal), isRefused);
-  assert.deepEqual(applied, []);
   there.set('ValidatingAdmissionPolicyBinding', binding);
-  await declareAgentRights(api, 'ns', signal);
-  assert.deepEqual(applied, ['ServiceAccount', 'RoleBinding']);
+  await demandAgentPolicy(api, signal);
 });

@@ -174,8 +174,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     parts.duringTerm(({ api, term, queues }) => {
       const membersOf = (cluster: string) => reflection.cache.byIndex(BY_CLUSTER, cluster);
       const wake = (cluster: string) => void queues[queue]?.add(cluster);
-      const workerNode = (name: string) => this.#workerNodes?.cache.get(name);
-      const given = { api, lease: term.transitions, membersOf, workerNode, wake };
+      const given = { api, lease: term.transitions, membersOf, wake };
       this.#enrolled = new EnrolledMembers(this.#ports, given);
       return this.#enrolled;
     });

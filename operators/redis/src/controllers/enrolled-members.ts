@@ -17,14 +17,9 @@ import { memberExecutor, orderSeconds } from '../agent/member-executor.ts';
 import { type LeaseSight, presenceOf, seeLease } from '../agent/presence.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import type { RedisCommand } from '../api/commands.ts';
-import {
-  type MemberLeaseObject,
-  type MemberObject,
-  members,
-  type RedisClusterObject,
-  type WorkerNode,
-} from '../api/kinds.ts';
+import { type MemberLeaseObject, type MemberObject, members, type RedisClusterObject } from '../api/kinds.ts';
 import type { PodFacts } from '../plan/pods.ts';
+import { demandAgentPolicy } from './agent-policy.ts';
 import { isAgentGone } from './gone-agent.ts';
 import { type ClusterRef, type IsGone, LeftOrders } from './left-orders.ts';
 import { declareAgentRights, declarePodMembers } from './pod-agents.ts';
@@ -36,7 +31,6 @@ interface EnrolledGiven {
   readonly lease: number;
   /** The members that name a cluster, from the cache. */
   membersOf(cluster: string): readonly DeepReadonly<MemberObject>[];
-  workerNode(name: string): DeepReadonly<WorkerNode> | undefined;
   /** Looks at a cluster anew. */
   wake(cluster: string): void;
 }
@@ -50,7 +44,7 @@ export interface Enrollment {
 
 /** What a turn of a cluster with agents in its pods is given. */
 export interface PodAgents extends Enrollment {
-  /** Their rights, and a Member for each pod. */
+  /** Their rights, and a Member for each pod; neither, and no pods, where nothing narrows agents. */
   declare(work: Reconcile<RedisClusterObject>, pods: readonly PodFacts[]): Promise<void>;
 }
 
@@ -107,6 +101,8 @@ export class EnrolledMembers implements AsyncDisposable {
     return {
       ...this.#enrollment(cluster, () => this.#roster(cluster, pods())),
       declare: async (work, facts) => {
+        // In every turn: what was there when the term began may be gone.
+        await demandAgentPolicy(this.#given.api, work.signal);
         await this.#giveRights(work.object.metadata.namespace ?? '', work.signal);
         await declarePodMembers(work, facts);
       },
@@ -124,9 +120,9 @@ export class EnrolledMembers implements AsyncDisposable {
     { pods, areToLeave }: { readonly pods: ReadonlySet<string>; readonly areToLeave: boolean },
   ): readonly Waiting[] {
     const isGone: IsGone = (one, signal) => {
-      const { api, workerNode } = this.#given;
+      const { api } = this.#given;
       const sight = this.#sights.get(`${one.namespace}/${one.name}`);
-      return isAgentGone(one, { api, workerNode, sight, now: this.#ports.clock.now() }, signal);
+      return isAgentGone(one, { api, sight, now: this.#ports.clock.now() }, signal);
     };
     return this.#left.takeBack(cluster, this.#roster(cluster.key, pods), areToLeave ? isGone : undefined);
   }

@@ -6,13 +6,11 @@ import { accounts, members, type RedisClusterObject, roleBindings } from '../api
 import { labelsOf } from '../plan/children.ts';
 import { endpointOf, type PodFacts } from '../plan/pods.ts';
 import { sameEndpoint } from '../plan/topology.ts';
-import { demandAgentPolicy } from './agent-policy.ts';
 
 const kinds = [accounts, roleBindings];
 
-/** Of a namespace: they are the same for all clusters in it, and outlive each. Nobody gets them where nothing narrows them. */
+/** Of a namespace: they are the same for all clusters in it, and outlive each. Only for agents that are narrowed (agent-policy.ts). */
 export async function declareAgentRights(api: Api, namespace: string, signal: AbortSignal): Promise<void> {
-  await demandAgentPolicy(api, signal);
   for (const manifest of podAgentRights(namespace) as readonly unknown[] as readonly AnyObject[]) {
     const kind = kinds.find((one) => one.kind === manifest.kind);
     if (!kind) throw new TypeError(`agents have no ${String(manifest.kind)}`);

@@ -64,15 +64,30 @@ test('servers run as the user of the official images, who can read files of Secr
   assert.deepEqual(specOf({ securityContext: own }).securityContext, own);
 });
 
-test('only official images are run as their user; of others only the group of volumes is set', () => {
+test('only official images, and copies of them elsewhere, are run as their user; of others only the group of volumes is set', () => {
   const userOf = (spec: object) => {
     const { securityContext } = (set(spec).spec?.template.spec ?? {}) as { securityContext: Record<string, unknown> };
     return [securityContext.runAsUser, securityContext.runAsNonRoot, securityContext.fsGroup];
   };
   const official = ['valkey', 'redis:7.0.15', 'library/redis', 'valkey/valkey:9.1', 'redis@sha256:0'];
-  for (const image of official) assert.deepEqual(userOf({ image }), [999, true, 999], image);
+  const copies = [
+    'mirror.example/library/redis:8-alpine',
+    'mirror.example/valkey/valkey:9',
+    'mirror.example:5000/library/valkey',
+    'mirror.example/hub/valkey/valkey@sha256:0',
+  ];
+  for (const image of [...official, ...copies]) assert.deepEqual(userOf({ image }), [999, true, 999], image);
   assert.deepEqual(userOf({ product: 'redis', version: '7.2' }), [999, true, 999]);
-  for (const image of ['own/valkey:9.1', 'bitnami/redis', 'mirror.example/valkey/valkey:9', 'redis-stack']) {
+  const others = [
+    'own/valkey:9.1',
+    'bitnami/redis',
+    'redis-stack',
+    'mirror.example/redis:8',
+    'mirror.example/mylibrary/redis',
+    'mirror.example/library/redis-stack',
+    'mirror.example/valkey/valkey/exporter:9',
+  ];
+  for (const image of others) {
     assert.deepEqual(userOf({ image }), [undefined, undefined, 999], image);
   }
 });

@@ -12,8 +12,11 @@ export const CLIENT_PORT = 6379;
 export const BUS_PORT = 16_379;
 /** User and group `redis` or `valkey` of the official images. */
 const IMAGE_USER = 999;
-/** By the names that they have without `spec.image`, or under which they are published. Who is who in other images, nobody here knows. */
-const OFFICIAL_IMAGE = /^(?:(?:library\/)?(?:redis|valkey)|valkey\/valkey)(?:[:@]|$)/;
+/**
+ * By the names that they have without `spec.image`, or under which they are published, wherever somebody keeps a copy. Who is who in other
+ * images, nobody here knows.
+ */
+const OFFICIAL_IMAGE = /^(?:redis|valkey|(?:.+\/)?(?:library\/(?:redis|valkey)|valkey\/valkey))(?:[:@]|$)/;
 /** Files of Secrets belong to root and to the group of the pod's volumes: whoever is in it reads them. */
 const SECRET_MODE = 0o440;
 /** The container of the server. */

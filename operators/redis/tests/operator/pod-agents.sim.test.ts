@@ -114,7 +114,7 @@ test('an agent that is dead for good with an order does not hold its cluster up 
   assert.equal(world.serverOf(replica).isPrimary, false);
   const agent = { name: 'agent', restartCount: 7, state: { waiting: { reason: 'CrashLoopBackOff' } } };
   await world.kubelet.tell(replica, { conditions: notReady, containerStatuses: [running, agent] });
-  await world.until('nothing is ordered', () => ordersOf(replica).length === 0, 30_000);
+  await world.until('nothing is ordered', () => ordersOf(replica).length === 0, 60_000);
   await world.until('the operator does it itself', () => world.taskStatus('over')?.phase === 'Succeeded', 300_000);
   const isDone = () => world.status('c').slots === SLOT_COUNT && world.status('c').waitingFor?.length === 0;
   await world.until(
@@ -165,5 +165,10 @@ test('agents are given nothing where nothing narrows them: the status says what 
   await world.api.client.resource(admissionPolicies).delete(AGENT_POLICY);
   await world.installAgentPolicy();
   await world.until('its pods are there', () => world.pods.length === 6 && declared()?.status === 'True');
+  await world.api.client.resource(admissionPolicyBindings).delete(AGENT_POLICY);
+  await world.until('it says so again, in the same term', () => declared()?.status === 'False', 60_000);
+  await world.create('d', { agents: 'sidecar' });
+  await world.pass(30_000);
+  assert.equal(world.set('d'), undefined);
   await world.stopManager();
 });

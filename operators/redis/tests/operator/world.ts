@@ -111,7 +111,8 @@ export class OperatorWorld {
       const name = `node-${zone}`;
       const nodes = api.client.resource(workerNodes);
       await nodes.create({ metadata: { name, labels } });
-      const value = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+      const ready = { type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+      const value = { status: { conditions: [ready] } };
       await nodes.patch(name, { type: 'merge', value }, { subresource: 'status' });
     }
     await world.installAgentPolicy();

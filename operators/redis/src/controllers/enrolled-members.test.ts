@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AGENT_POLICY, memberWritePolicy, ReeveError } from '@reeve/runtime';
+import { VirtualClock } from '@reeve/runtime/testing';
+import type { PodFacts } from '../plan/pods.ts';
+import { EnrolledMembers } from './enrolled-members.ts';
+
+const [policy, binding] = memberWritePolicy() as readonly unknown[];
+const pod = (ordinal: number): PodFacts => ({
+  name: `c-${ordinal}`,
+  uid: `uid-${ordinal}`,
+  ordinal,
+  ip: `10.0.0.${ordinal}`,
+  isReady: true,
+  isDeleting: false,
+  isCurrent: true,
+  annotations: {},
+});
+
+function scene() {
+  const applied: string[] = [];
+  const there = new Map<string, unknown>();
+  const api = {
+    resource: ({ kind }: { readonly kind: string }) => ({
+      find: async (name: string) => (name === AGENT_POLICY ? there.get(kind) : undefined),
+      apply: async () => void applied.push(kind),
+    }),
+  } as never;
+  const ports = { clock: new VirtualClock(0), ids: { next: () => 'id' } };
+  const enrolled = new EnrolledMembers(ports, { api, lease: 1, membersOf: () => [], wake: () => undefined });
+  const work = {
+    object: { metadata: { name: 'c', namespace: 'ns' } },
+    signal: new AbortController().signal,
+    read: () => undefined,
+    apply: async ({ kind }: { readonly kind: string }) => void applied.push(kind),
+  } as never;
+  const declare = (pods: readonly PodFacts[]) => enrolled.ofPods('ns/c', () => new Set()).declare(work, pods);
+  return { applied, there, declare };
+}
+
+const isRefused = (error: unknown) => error instanceof ReeveError && error.code === 'AGENT_POLICY_MISSING';
+
+test('agents are given rights and members only while they are narrowed, also when the policy goes later', async () => {
+  const { applied, there, declare } = scene();
+  await assert.rejects(declare([pod(0)]), isRefused);
+  assert.deepEqual(applied, []);
+  there.set('ValidatingAdmissionPolicy', policy);
+  there.set('ValidatingAdmissionPolicyBinding', binding);
+  await declare([pod(0)]);
+  assert.deepEqual(applied, ['ServiceAccount', 'RoleBinding', 'Member']);
+  there.delete('ValidatingAdmissionPolicyBinding');
+  await assert.rejects(declare([pod(1)]), isRefused);
+  assert.equal(applied.length, 3);
+  there.set('ValidatingAdmissionPolicyBinding', binding);
+  await declare([pod(1)]);
+  assert.deepEqual(applied.slice(3), ['Member'], 'rights are given once in a term: whoever took them away meant it');
+});
