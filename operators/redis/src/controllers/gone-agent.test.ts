@@ -12,7 +12,7 @@ const lease: LeaseObject = {
   spec: { holderIdentity: 'pod_agent-1', renewTime: '2026-01-01T00:00:00Z' },
 };
 const renewed: LeaseObject = { ...lease, spec: { ...lease.spec, renewTime: '2026-01-01T00:00:10Z' } };
-const node = (status: string, since = '1970-01-01T00:00:00Z'): WorkerNode => ({
+const node = (status: string, since = '1969-12-31T00:00:00Z'): WorkerNode => ({
   metadata: { name: 'n' },
   status: { conditions: [{ type: 'Ready', status, lastTransitionTime: since }] },
 });
