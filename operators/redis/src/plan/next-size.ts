@@ -1,14 +1,20 @@
 /** Too many nodes, too few primaries, uneven replicas, slots, places, old pods: what is done when nothing is broken. Pure. */
+import type { Finding } from '../api/findings.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { isClean } from './check.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import { candidatesFor, isInSync } from './failover.ts';
+import { isFailed } from './moves-view.ts';
 import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
 import type { PodMember } from './pods.ts';
 import type { RebalanceRequest } from './rebalance.ts';
 import type { SpreadRequest } from './spread.ts';
 import { loners, ownSlots, primaryIdOf, replicasByPrimary, replicasOf, reportedPrimaries, roleOf } from './topology.ts';
+
+const RESTART_MS = 3_000;
+/** Who comes back by itself does so within this time. */
+const LATE_MS = 20_000;
 
 type Housed = PodMember & { readonly node: NonNullable<PodMember['node']> };
 
@@ -143,8 +149,12 @@ function upgrades(
 ): readonly Wish[] {
   const old = housed.filter(isOld);
   // One at a time, and the next one when everything is well again.
-  const isWell = isClean(findings.filter(({ code }) => code !== 'PLACEMENT'));
+  const late = old.find((pod) => isLeftBehind(pod, housed));
+  const isHarmless = ({ code, nodes }: Finding) =>
+    code === 'PLACEMENT' || (code === 'REPLICA_LINK_DOWN' && nodes[0] === late?.node.id);
+  const isWell = isClean(findings.filter((finding) => !isHarmless(finding)));
   if (!isWell || !pods.every(({ isReady, isDeleting }) => isReady && !isDeleting)) return [];
+  if (late) return [restart(late, 'does not get in step with its new primary, and may once it is new, too', LATE_MS)];
   const replica = old.filter(({ node }) => roleOf(node) === 'replica').at(-1);
   if (replica) return [restart(replica, 'is made anew from what is asked for now')];
   const primary = old.at(-1) as Housed;
@@ -161,6 +171,16 @@ function upgrades(
     : [];
 }
 
-function restart(pod: PodMember, why: string): RestartWish {
-  return { what: 'restart', pod, why: `${pod.name} ${why}`, settleMs: 3_000 };
+/**
+ * An old replica of a new primary that is out of step. A server may not read what a newer one writes: it would try for ever, and be what
+ * everybody waits for. Nobody misses it: it has not what its primary has, and begins anew in any case.
+ */
+function isLeftBehind({ node }: Housed, housed: readonly Housed[]): boolean {
+  if (roleOf(node) !== 'replica' || node.report.value.replication.linkUp === true) return false;
+  const primary = housed.find((pod) => pod.node.id === primaryIdOf(node));
+  return primary?.isCurrent === true && roleOf(primary.node) === 'primary' && !isFailed(primary.node);
+}
+
+function restart(pod: PodMember, why: string, settleMs = RESTART_MS): RestartWish {
+  return { what: 'restart', pod, why: `${pod.name} ${why}`, settleMs };
 }
