@@ -24,6 +24,8 @@ interface Word {
   readonly pod: string;
   readonly role: string;
   readonly version: string;
+  /** Of a replica, to its primary: `up` or `down`. */
+  readonly link: string | undefined;
 }
 
 interface Look {
@@ -69,7 +71,7 @@ async function ask({ metadata, status }: PodOnSite, access: Access): Promise<Wor
   if (info === undefined) return undefined;
   const field = (name: string) => new RegExp(`^${name}:(\\S+)`, 'm').exec(String(info))?.[1];
   const version = field('valkey_version') ?? field('redis_version') ?? '';
-  return { pod: metadata.name, role: field('role') ?? '', version };
+  return { pod: metadata.name, role: field('role') ?? '', version, link: field('master_link_status') };
 }
 
 interface UpgradeOptions {
@@ -78,8 +80,8 @@ interface UpgradeOptions {
   readonly during?: (site: Site, looks: readonly Look[]) => void;
 }
 
-/** Replicas first, each primary after one of its new replicas has taken over; and no way back. */
-async function upgrade(stage: Stage, { versions, during }: UpgradeOptions): Promise<void> {
+/** Replicas first, each primary after one of its new replicas has taken over; and no way back. Returns who went, in what order. */
+async function upgrade(stage: Stage, { versions, during }: UpgradeOptions): Promise<readonly Word[]> {
   const { site, subject } = stage;
   const { from, to } = versions[site.product];
   const course = new Course(stage);
@@ -116,6 +118,7 @@ async function upgrade(stage: Stage, { versions, during }: UpgradeOptions): Prom
   );
   await refusedBack(stage, from);
   await stage.declare({ version: to });
+  return course.gone;
 }
 
 async function refusedBack(stage: Stage, version: string): Promise<void> {
@@ -130,7 +133,13 @@ export function upgradeStep(on: Declaration, versions: ByProduct): Step {
     name: `upgrade of ${on.name} to another version: replicas first, each primary after a failover; back is refused`,
     on,
     isLast: true,
-    run: (stage) => upgrade(stage, { versions }),
+    async run(stage) {
+      const gone = await upgrade(stage, { versions });
+      assert.ok(
+        gone.every(({ link }) => link === 'up'),
+        'all were in step with their primaries',
+      );
+    },
   };
 }
 
@@ -166,7 +175,7 @@ function accident(on: Declaration): Step {
     async run(stage) {
       const leading = new Set<string>();
       let killed: string | undefined;
-      await upgrade(stage, {
+      const gone = await upgrade(stage, {
         versions: PLAIN,
         during: (site, looks) => {
           for (const { pod, word } of looks) {
@@ -180,7 +189,11 @@ function accident(on: Declaration): Step {
           }
         },
       });
-      assert.ok(killed !== undefined, 'one was killed');
+      assert.deepEqual(
+        gone.filter(({ link }) => link !== 'up').map(({ pod }) => pod),
+        [killed],
+        'one could not follow, and was not waited for',
+      );
     },
   };
 }
