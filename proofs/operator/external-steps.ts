@@ -10,13 +10,13 @@ import type { Declaration } from './subject.ts';
 
 const bare: Declaration = {
   name: 'bare',
-  spec: {
+  spec: () => ({
     members: 'external',
     access: { passwordSecret: { name: ACCESS_SECRET, key: 'password' } },
     primaries: 3,
     replicasPerPrimary: 1,
     migration: { pace: 'fast' },
-  },
+  }),
   open: (site) => new ExternalSubject(site, bare),
 };
 

@@ -15,7 +15,7 @@ export const mainSpec = {
   migration: { pace: 'fast' },
 };
 
-const main: Declaration = { name: MAIN, spec: mainSpec };
+const main: Declaration = { name: MAIN, spec: () => mainSpec };
 
 export interface Step {
   readonly name: string;
@@ -27,6 +27,8 @@ export interface Step {
   readonly kills?: boolean;
   /** Before it there is no cluster to write to. */
   readonly isFirst?: boolean;
+  /** Nobody needs the cluster after it: it is removed, with its data. */
+  readonly isLast?: boolean;
   /** Clients here know addresses, not names: they would not find anybody again. What was written before must be there. */
   readonly changesAllAddresses?: boolean;
   run(stage: Stage): Promise<void>;
@@ -118,6 +120,7 @@ export class Stage {
         Object.assign(figures, { writes: result.writes, losses: closed.losses, p99, max });
       }
       problems.push(...(await subject.judge()), ...(await processProblems(site)));
+      if (step.isLast) await site.remove(subject.name);
     } catch (error) {
       problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
       await traffic?.abandon();

@@ -10,7 +10,7 @@ import { externalSteps } from './external-steps.ts';
 import { bringBack, lose, nodesOfZone } from './places.ts';
 import { MAIN, mainSpec, type Stage, type Step } from './stage.ts';
 import { tlsSteps } from './tls-steps.ts';
-import { upgradeStep } from './upgrade-step.ts';
+import { upgradeSteps } from './upgrade-steps.ts';
 
 /** Ranges, or only how many there are. */
 const slotsOf = (text = ''): number =>
@@ -212,13 +212,13 @@ export const steps: readonly Step[] = [
   rebalance,
   failover,
   configuration,
-  upgradeStep,
   host,
   zone,
   moved,
   everything,
   ...damageSteps,
   backupStep,
+  ...upgradeSteps,
   ...tlsSteps,
   ...externalSteps,
 ];

@@ -3,6 +3,7 @@ import {
   type Access,
   type Cluster,
   type Endpoint,
+  type Product,
   RedirectingClient,
   startTraffic,
   type Traffic,
@@ -14,7 +15,7 @@ import { PATIENCE_MS, type Site } from '../site/site.ts';
 
 export interface Declaration {
   readonly name: string;
-  readonly spec: object;
+  spec(product: Product): object;
   /** As whom clients come. Default: `default`, with the password that was made for it. */
   readonly user?: { readonly username: string; readonly password: string };
   /** Whoever runs its servers. Default: they are pods. */
@@ -33,7 +34,7 @@ export class Subject {
   constructor(site: Site, declaration: Declaration) {
     this.site = site;
     this.declaration = declaration;
-    this.#spec = declaration.spec;
+    this.#spec = declaration.spec(site.product);
   }
 
   get name(): string {

@@ -1,6 +1,6 @@
 /**
- * Clusters that speak TLS only, written to by a user from a Secret: one with an authority of its own, one whose certificates somebody
- * else keeps. Redis only: the Valkey that can be fetched has no TLS.
+ * Clusters that speak TLS only, written to by a user from a Secret: one with an authority of its own, which is upgraded, and one in the
+ * newer version, whose certificates somebody else keeps.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -12,16 +12,15 @@ import { PATIENCE_MS, type Site } from '../site/site.ts';
 import { backupStep } from './backup-steps.ts';
 import { mainSpec, type Stage, type Step } from './stage.ts';
 import type { Declaration } from './subject.ts';
-import { upgradeStep } from './upgrade-step.ts';
+import { upgradeStep, WITH_TLS } from './upgrade-steps.ts';
 
 const USER = { username: 'app', password: 'of-the-app-and-of-nobody-else' };
 const USER_SECRET = 'app-user';
 const KEPT_SECRET = 'kept-certificate';
 /** The name in the certificates that the rig makes. */
 const KEPT_NAME = 'localhost';
-const PRODUCTS = ['redis'] as const;
 
-function declaration(name: string, tls: object): Declaration {
+function declaration(name: string, which: 'from' | 'to', tls: object): Declaration {
   const users = [
     {
       name: USER.username,
@@ -29,11 +28,12 @@ function declaration(name: string, tls: object): Declaration {
       passwordSecret: { name: USER_SECRET, key: 'password' },
     },
   ];
-  return { name, user: USER, spec: { ...mainSpec, tls, auth: { users }, deletionPolicy: 'Delete' } };
+  const spec = { ...mainSpec, tls, auth: { users }, deletionPolicy: 'Delete' };
+  return { name, user: USER, spec: (product) => ({ ...spec, version: WITH_TLS[product][which] }) };
 }
 
-const own = declaration('secure', { mode: 'selfSigned' });
-const kept = declaration('kept', { mode: 'secret', secretName: KEPT_SECRET, serverName: KEPT_NAME });
+const own = declaration('secure', 'from', { mode: 'selfSigned' });
+const kept = declaration('kept', 'to', { mode: 'secret', secretName: KEPT_SECRET, serverName: KEPT_NAME });
 
 /** By TLS and with the right password only, and only what its rules allow; and nothing of it is told to everybody. */
 async function assertGuarded({ site, subject }: Stage): Promise<void> {
@@ -68,7 +68,6 @@ function created(on: Declaration, prepare: (site: Site) => Promise<void> = async
   return {
     name: `TLS, ${on.name}: created; nobody gets in in clear, with another password, or beyond the rules of a user`,
     on,
-    products: PRODUCTS,
     isFirst: true,
     async run(stage) {
       await stage.site.keepSecret(USER_SECRET, { password: USER.password });
@@ -85,7 +84,6 @@ function renewed(on: Declaration, renew: (site: Site) => Promise<void>): Step {
   return {
     name: `TLS, ${on.name}: a new certificate reaches every server while clients write, and none is started anew`,
     on,
-    products: PRODUCTS,
     async run(stage) {
       const { site, subject } = stage;
       const access = await subject.access();
@@ -133,17 +131,10 @@ function keptSteps(): readonly Step[] {
   ];
 }
 
-const onSecure = (step: Step): Step => ({
-  ...step,
-  name: `TLS, ${own.name}: ${step.name}`,
-  on: own,
-  products: PRODUCTS,
-});
-
 export const tlsSteps: readonly Step[] = [
   created(own),
   renewed(own, (site) => site.deleteSecret(`${own.name}-tls`)),
-  onSecure(backupStep),
-  onSecure(upgradeStep),
+  { ...backupStep, name: `TLS, ${own.name}: ${backupStep.name}`, on: own },
+  upgradeStep(own, WITH_TLS),
   ...keptSteps(),
 ];

@@ -170,9 +170,10 @@ export class Site {
     await (await this.client()).resource(secrets, NAMESPACE).delete(name);
   }
 
-  /** The processes of servers, whatever pod they belong to. */
+  /** The processes of servers, whatever pod they belong to. Those that bring their own C library are called after its loader. */
   servers(): readonly number[] {
-    return this.machine.processes().filter((pid) => /^(?:valkey|redis)-server/.test(readOr(`/proc/${pid}/comm`)));
+    const isServer = (pid: number) => /^(?:valkey-server|redis-server|ld-linux)/.test(readOr(`/proc/${pid}/comm`));
+    return this.machine.processes().filter(isServer);
   }
 
   /** The processes of agents: whoever started them has the same words in his own line, and is another program. */

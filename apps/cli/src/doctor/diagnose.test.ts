@@ -20,9 +20,13 @@ const good: MachineFacts = {
   data: { path: '/d', state: 'none', note: '', freeBytes: 1024 ** 3 },
   shell: '/bin/sh',
   images: [
-    { name: 'valkey', availability: { state: 'installed', path: '/bin/valkey-server', version: '9.1.2' } },
-    { name: 'redis', availability: { state: 'fetchable', version: '7.0.15', from: 'Debian', bytes: 1_500_000 } },
-    { name: 'elassandra', availability: { state: 'missing', why: 'it needs Java 8' } },
+    { name: 'valkey', availability: { state: 'installed', path: '/bin/valkey-server', version: '9.1.2' }, others: [] },
+    {
+      name: 'redis',
+      availability: { state: 'fetchable', version: '7.0.15', from: 'Debian', bytes: 1_500_000 },
+      others: ['8.0.2'],
+    },
+    { name: 'elassandra', availability: { state: 'missing', why: 'it needs Java 8' }, others: [] },
   ],
 };
 
@@ -79,5 +83,7 @@ test('the report has a line for each, the remedy below, and a verdict', () => {
   const text = findingsText(diagnose({ ...good, shell: undefined }), styleFor(false, {}));
   assert.match(text, /^ok {7}system +linux\n/);
   assert.match(text, /missing {2}sh +not on PATH\n +→ every container/);
+  assert.match(text, /image redis +7\.0\.15, fetched when it is needed: Debian, 1\.5 MB; by tag also 8\.0\.2\n/);
+  assert.match(text, /image valkey +9\.1\.2 on PATH: \/bin\/valkey-server\n/);
   assert.match(text, /1 thing that is needed is missing\.\n$/);
 });

@@ -151,18 +151,19 @@ function shellOf({ shell }: MachineFacts): Finding {
 }
 
 /** An image that is not to be had is only missed by whoever wants it. */
-function imageOf({ name, availability }: ImageReport): Finding {
+function imageOf({ name, availability, others }: ImageReport): Finding {
   const check = `image ${name}`;
+  const also = others.length === 0 ? '' : `; by tag also ${others.join(', ')}`;
   switch (availability.state) {
     case 'installed':
-      return { check, state: 'ok', detail: `${availability.version} on PATH: ${availability.path}` };
+      return { check, state: 'ok', detail: `${availability.version} on PATH: ${availability.path}${also}` };
     case 'cached':
-      return { check, state: 'ok', detail: `${availability.version}, fetched before` };
+      return { check, state: 'ok', detail: `${availability.version}, fetched before${also}` };
     case 'fetchable':
       return {
         check,
         state: 'ok',
-        detail: `${availability.version}, fetched when it is needed: ${availability.from}, ${megabytes(availability.bytes)}`,
+        detail: `${availability.version}, fetched when it is needed: ${availability.from}, ${megabytes(availability.bytes)}${also}`,
       };
     case 'missing':
       return {

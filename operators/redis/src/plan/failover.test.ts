@@ -114,6 +114,8 @@ test('a running failover is waited for, late listeners and the old primary’s s
   assert.deepEqual(plan(worldOf({ ...swapped, p1: { report: late } })).waitingFor?.[0]?.subjects, [p1]);
   const syncing = plan(worldOf({ ...swapped, p0: { ...swapped['p0'], linkUp: false } }));
   assert.equal(syncing.waitingFor?.[0]?.reason, 'ReplicaSync');
+  const older = plan(worldOf({ ...swapped, p0: { ...swapped['p0'], linkUp: false, version: '8.0.1' } }));
+  assert.ok(isReached(older), 'who is of another version may never be in sync');
 });
 
 test('when somebody else took over, the goal is overtaken', () => {

@@ -217,7 +217,10 @@ export function planFailover(
   return { commands: [command], wakeAt: now + LOOK_AGAIN_MS };
 }
 
-/** Promoted; done when everybody says so and the old primary, if it is there, follows and is in sync. */
+/**
+ * Promoted; done when everybody says so and the old primary, if it is there, follows and is in sync. One of another version is not waited
+ * for: it may not be able to read what the new one writes, and who upgrades makes it anew.
+ */
 function settled(
   goal: FailoverGoal,
   view: ClusterView,
@@ -239,7 +242,8 @@ function settled(
       subjects: [...unaware].sort(),
     });
   }
-  if (old && isReported(old) && !isInSync(old)) {
+  const versionOf = ({ report }: ReportedNode) => report.value.server.version;
+  if (old && isReported(old) && !isInSync(old) && versionOf(old) === versionOf(replica)) {
     return wait({
       reason: 'ReplicaSync',
       message: `${nodeName(view, old.id)} follows and is in sync`,

@@ -187,6 +187,22 @@ test('of the replicas too many in one shard the one leaves that is better placed
   assert.equal((first?.request as { readonly id?: string } | undefined)?.id, idOf('p0r0'));
 });
 
+test('an old replica that does not get in step with its new primary is made anew: it may not read what a newer one writes', () => {
+  const behind = (...names: readonly string[]) =>
+    clusterNodes({
+      primaries: 3,
+      replicas: 1,
+      nodes: Object.fromEntries(names.map((name) => [name, { linkUp: false }])),
+    });
+  const pods = (...current: readonly number[]) => whole.map((_, at) => ({ isCurrent: current.includes(at) }));
+  const next = look(behind('p0r0'), { pods: pods(0) });
+  assert.deepEqual(kinds(next), ['fix', 'restart c-1']);
+  assert.ok((next.wishes.at(-1)?.settleMs ?? 0) >= 20_000, 'it may come back by itself');
+  assert.deepEqual(kinds(look(behind('p0r0'), { pods: pods() })), ['fix'], 'of an old primary it can read all');
+  assert.deepEqual(kinds(look(behind('p0r0'), { pods: pods(0, 1) })), ['fix'], 'a new one is waited for');
+  assert.deepEqual(kinds(look(behind('p0r0', 'p1r0'), { pods: pods(0) })), ['fix'], 'when nothing else is amiss');
+});
+
 test('silent pods of an old kind are made anew before anything was ever begun, and never after', () => {
   const pods = testPods(fresh(6), (ordinal) => ({
     isReady: false,

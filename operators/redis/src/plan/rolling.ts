@@ -2,13 +2,18 @@
  * Pods of an old kind, made anew one after the other: replicas; of a primary first its place goes to a replica of its. Pods of the new kind
  * must be well before the next one follows; an old one that is not is what the new kind may mend. Pure.
  */
+import type { Finding } from '../api/findings.ts';
 import type { ClusterView } from '../api/view.ts';
 import { isClean } from './check.ts';
 import { candidatesFor, isInSync } from './failover.ts';
+import { isFailed } from './moves-view.ts';
 import type { NextFacts, OperationWish, RestartWish, Wish } from './next.ts';
 import type { PodMember } from './pods.ts';
 import { primaryIdOf, type ReportedNode, replicasOf, roleOf } from './topology.ts';
 
+const RESTART_MS = 3_000;
+/** Who comes back by itself does so within this time. */
+const LATE_MS = 20_000;
 /** A probe may fail now and then: a primary must not have served for so long before its place is given to an old replica. */
 const AILING_MS = 8_000;
 
@@ -30,9 +35,13 @@ export function upgrades(
   housed: readonly Housed[],
 ): readonly Wish[] {
   // One at a time, and the next one when everything is well again.
-  const isWell = isClean(findings.filter(({ code }) => code !== 'PLACEMENT'));
-  if (!isWell || pods.some((pod) => pod.isDeleting || (pod.isCurrent && !pod.isReady))) return [];
   const old = housed.filter(isOld);
+  const late = old.find((pod) => isLeftBehind(pod, housed));
+  const isHarmless = ({ code, nodes }: Finding) =>
+    code === 'PLACEMENT' || (code === 'REPLICA_LINK_DOWN' && nodes[0] === late?.node.id);
+  const isWell = isClean(findings.filter((finding) => !isHarmless(finding)));
+  if (!isWell || pods.some((pod) => pod.isDeleting || (pod.isCurrent && !pod.isReady))) return [];
+  if (late) return [restart(late, 'does not get in step with its new primary, and may once it is new, too', LATE_MS)];
   const ailing = old.filter((pod) => !isServed(pod));
   // While one is away, none that serves is taken beside it.
   const due = ailing.length > 0 ? ailing : old;
@@ -76,6 +85,17 @@ function restartAlone(primary: Housed, cluster: ClusterView): RestartWish | unde
     : undefined;
 }
 
-function restart(pod: PodMember, why: string): RestartWish {
-  return { what: 'restart', pod, why: `${pod.name} ${why}`, settleMs: 3_000 };
+/**
+ * An old replica of a new primary that is out of step. A server may not read what a newer one writes: it would try for ever, and be what
+ * everybody waits for. Nobody misses it: it has not what its primary has, and begins anew in any case.
+ */
+function isLeftBehind({ node }: Housed, housed: readonly Housed[]): boolean {
+  if (roleOf(node) !== 'replica' || node.report.value.replication.linkUp === true) return false;
+  const primary = housed.find((pod) => pod.node.id === primaryIdOf(node));
+  if (!primary || !isServed(primary)) return false;
+  return primary.isCurrent && roleOf(primary.node) === 'primary' && !isFailed(primary.node);
+}
+
+function restart(pod: PodMember, why: string, settleMs = RESTART_MS): RestartWish {
+  return { what: 'restart', pod, why: `${pod.name} ${why}`, settleMs };
 }

@@ -74,6 +74,30 @@ test('redis: out of Debian’s packages, without root and without installing any
   assert.deepEqual(await readdir(join(folder, 'redis')), ['7.0.15']);
 });
 
+/** A build without TLS knows no such port; one with TLS misses the certificate. */
+async function hasTls({ entrypoint, env }: ResolvedImage): Promise<boolean> {
+  const args = ['--port', '0', '--tls-port', '1', '--tls-cert-file', '/nonexistent'];
+  const argv = [...entrypoint, ...args] as [string, ...string[]];
+  const { stdout } = await systemHost().processes.run({ argv, env, folder: '/', signal });
+  assert.notEqual(stdout, '');
+  return !/Missing implement of connection type tls|Failed finding TLS support/.test(stdout);
+}
+
+const further = [
+  { image: 'valkey:9.0', says: /^Valkey server v=9\.0\.0 /, tls: false },
+  { image: 'valkey:8.1', says: /^Valkey server v=8\.1\.1 /, tls: true },
+  { image: 'valkey:8.0', says: /^Valkey server v=8\.0\.1 /, tls: true },
+  { image: 'redis:8.0', says: /^Redis server v=8\.0\.2 /, tls: true },
+];
+for (const { image, says, tls } of further) {
+  test(`${image}: a further version, ${tls ? 'with' : 'without'} TLS`, async (t) => {
+    const entries = [elsewhere(valkey), elsewhere(redis)];
+    const found = await fetched(catalogOf(t, await emptyFolder(t), entries), image);
+    assert.match(await versionOf(found), says);
+    assert.equal(await hasTls(found), tls);
+  });
+}
+
 test('a download with another checksum is refused, and nothing is left of it', async (t) => {
   const folder = await emptyFolder(t);
   const [good] = valkey.fetchable;

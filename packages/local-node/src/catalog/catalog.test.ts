@@ -207,7 +207,7 @@ test('the report says of each what would run, and fetches nothing', async () => 
   machine.installPython();
   const from = 'PyPI (server 2.1.0, by pip)';
   assert.deepEqual(await machine.catalog().report(signal), [
-    { name: 'server', availability: { state: 'fetchable', version: '2.1.0', from, bytes: 5_000_000 } },
+    { name: 'server', availability: { state: 'fetchable', version: '2.1.0', from, bytes: 5_000_000 }, others: [] },
   ]);
   assert.equal(machine.runsOf('pip'), 0);
   found(await arrived(machine.catalog(), 'server').then(() => machine.catalog().resolve('server', signal)));
@@ -217,4 +217,5 @@ test('the report says of each what would run, and fetches nothing', async () => 
   machine.install('server', () => ({ stdout: 'server 1.9.0' }));
   const [installed] = await machine.catalog().report(signal);
   assert.deepEqual(installed?.availability, { state: 'installed', path: '/usr/bin/server', version: '1.9.0' });
+  assert.deepEqual(installed?.others, ['2.1.0'], 'what a tag can ask for besides');
 });

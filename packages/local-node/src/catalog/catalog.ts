@@ -6,7 +6,7 @@ import type { Clock, Ids } from '@reeve/runtime';
 import type { Host } from '../host/host.ts';
 import { hostImages, type Images, type NoImage, type ResolvedImage } from '../image/images.ts';
 import { ImageCache } from './cache.ts';
-import { type Choice, choose, type Findings, sizeText } from './choose.ts';
+import { type Choice, choose, type Findings, otherVersions, sizeText } from './choose.ts';
 import { type Entry, type Fetchable, type Launch, sourceText, toolsOf } from './entry.ts';
 import { fetchInto } from './fetch/fetch.ts';
 import { FetchWork } from './fetch/work.ts';
@@ -55,7 +55,10 @@ export type Availability =
 
 export interface ImageReport {
   readonly name: string;
+  /** Of what runs if no version is asked for. */
   readonly availability: Availability;
+  /** Versions that can be had besides, by their tags. */
+  readonly others: readonly string[];
 }
 
 interface Failure {
@@ -112,8 +115,9 @@ export class Catalog implements Images, AsyncDisposable {
   async report(signal: AbortSignal): Promise<readonly ImageReport[]> {
     const reports: ImageReport[] = [];
     for (const entry of this.#options.entries) {
-      const choice = choose(entry, undefined, await this.#lookAt(entry, undefined, signal));
-      reports.push({ name: entry.name, availability: this.#availability(entry, choice) });
+      const findings = await this.#lookFurther(entry, await this.#onPath(entry, signal), signal);
+      const availability = this.#availability(entry, choose(entry, undefined, findings));
+      reports.push({ name: entry.name, availability, others: otherVersions(entry, findings) });
     }
     return reports;
   }
@@ -143,12 +147,22 @@ export class Catalog implements Images, AsyncDisposable {
 
   /** No further than needed: pods that start often ask for what is on PATH. */
   async #lookAt(entry: Entry, wanted: string | undefined, signal: AbortSignal): Promise<Findings> {
-    const { name, installed, fetchable } = entry;
-    const { arch } = this.#options;
-    const found = installed ? await this.#programs.ask(installed, signal) : [];
+    const found = await this.#onPath(entry, signal);
     if (found.some(({ version }) => version !== undefined && fits(version, wanted))) {
-      return { installed: found, cached: [], missing: [], needed: {}, arch };
+      return { installed: found, cached: [], missing: [], needed: {}, arch: this.#options.arch };
     }
+    return this.#lookFurther(entry, found, signal);
+  }
+
+  async #onPath({ installed }: Entry, signal: AbortSignal): Promise<Findings['installed']> {
+    return installed ? await this.#programs.ask(installed, signal) : [];
+  }
+
+  async #lookFurther(
+    { name, fetchable }: Entry,
+    installed: Findings['installed'],
+    signal: AbortSignal,
+  ): Promise<Findings> {
     const missing: string[] = [];
     for (const tool of new Set(fetchable.flatMap(({ source }) => toolsOf(source)))) {
       if ((await this.#programs.find(tool)) === undefined) missing.push(tool);
@@ -159,7 +173,7 @@ export class Catalog implements Images, AsyncDisposable {
     }
     const cached: string[] = [];
     for (const { version } of fetchable) if (await this.#cache.has(name, version)) cached.push(version);
-    return { installed: found, cached, missing, needed, arch };
+    return { installed, cached, missing, needed, arch: this.#options.arch };
   }
 
   async #fetch(name: string, fetchable: Fetchable): Promise<NoImage> {

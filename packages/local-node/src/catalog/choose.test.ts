@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { catalogEntries } from './entries.ts';
-import { choose, type Findings } from './choose.ts';
+import { choose, type Findings, otherVersions } from './choose.ts';
 import type { Entry } from './entry.ts';
 import { compareVersions, fits, parseReference } from './reference.ts';
 import { server } from './machine-testing.ts';
@@ -48,6 +48,42 @@ test('PATH, then the cache, then what can be fetched', () => {
   assert.equal(choose(server, '2.1', { ...nothing, cached, missing: ['python3'] }).type, 'cached');
   assert.equal(choose(server, '2.1', { ...nothing, missing: ['python3'] }).type, 'none');
   assert.equal(choose(server, '2.1', { ...nothing, arch: 'arm64' }).type, 'none');
+});
+
+test('a name stands for the same version whatever others have fetched; others are had by their tags', () => {
+  const older = { ...only, version: '2.0.9' };
+  const two: Entry = { ...server, fetchable: [only, older] };
+  const findings = { ...nothing, cached: ['2.0.9'] };
+  assert.deepEqual(choose(two, undefined, findings), { type: 'fetch', fetchable: only });
+  assert.deepEqual(choose(two, '2', findings), { type: 'fetch', fetchable: only });
+  assert.deepEqual(choose(two, '2.0', findings), { type: 'cached', fetchable: older });
+  assert.deepEqual(choose(two, undefined, { ...findings, missing: ['python3'] }), { type: 'cached', fetchable: older });
+  assert.deepEqual(otherVersions(two, nothing), ['2.0.9']);
+  assert.deepEqual(otherVersions(two, { ...nothing, missing: ['python3'] }), [], 'only what can be had');
+  const installed = [{ path: '/a/server', version: '2.0.9' }];
+  assert.deepEqual(otherVersions(two, { ...nothing, installed }), ['2.1.0']);
+});
+
+test('the versions of Valkey and Redis: the best first, one for each tag', () => {
+  const versions = (entry: Entry | undefined, arch: string) =>
+    entry?.fetchable.filter((one) => one.arch === arch).map(({ version }) => version);
+  const [valkey, redis] = catalogEntries;
+  assert.deepEqual(versions(valkey, 'x64'), ['9.1.2', '9.0.0', '8.1.1', '8.0.1']);
+  assert.deepEqual(versions(valkey, 'arm64'), ['8.1.1', '8.0.1']);
+  assert.deepEqual(versions(redis, 'x64'), ['7.0.15', '8.0.2']);
+  assert.deepEqual(versions(redis, 'arm64'), ['7.0.15', '8.0.2']);
+});
+
+test('a program that brings its own C library is loaded by it', () => {
+  const [, redis] = catalogEntries;
+  const newer = redis?.fetchable.find(({ version, arch }) => version === '8.0.2' && arch === 'x64');
+  const libraries = '/f/root/usr/lib/x86_64-linux-gnu';
+  assert.deepEqual(newer?.launch('/f').argv, [
+    `${libraries}/ld-linux-x86-64.so.2`,
+    '--library-path',
+    libraries,
+    '/f/root/usr/bin/redis-server',
+  ]);
 });
 
 test('what a program needs besides itself is looked at, too', () => {

@@ -23,19 +23,44 @@ export type Choice =
   | { readonly type: 'fetch'; readonly fetchable: Fetchable }
   | { readonly type: 'none'; readonly why: string };
 
-/** What is on PATH comes first, then what was fetched before, then what can be fetched. */
+/**
+ * What is on PATH comes first; then the best version that was fetched before or can be fetched. Not whatever lies in the cache: a name
+ * would stand for another version once somebody else has fetched one, and no server reads what a newer one wrote.
+ */
 export function choose(entry: Entry, wanted: string | undefined, findings: Findings): Choice {
   const found = findings.installed.find(({ version }) => version !== undefined && fits(version, wanted));
   if (found?.version !== undefined) return { type: 'installed', path: found.path, version: found.version };
   const fitting = entry.fetchable.filter(
     ({ version, arch }) => fits(version, wanted) && (arch === undefined || arch === findings.arch),
   );
-  const usable = fitting.filter((one) => lacks(one, findings) === undefined);
-  const cached = usable.find(({ version }) => findings.cached.includes(version));
-  if (cached) return { type: 'cached', fetchable: cached };
-  const fetchable = usable.find(({ source }) => !toolsOf(source).some((tool) => findings.missing.includes(tool)));
-  if (fetchable) return { type: 'fetch', fetchable };
+  for (const fetchable of fitting) {
+    if (lacks(fetchable, findings) !== undefined) continue;
+    if (findings.cached.includes(fetchable.version)) return { type: 'cached', fetchable };
+    const isFetchable = !toolsOf(fetchable.source).some((tool) => findings.missing.includes(tool));
+    if (isFetchable) return { type: 'fetch', fetchable };
+  }
   return { type: 'none', why: whyNot(entry, wanted, findings, fitting) };
+}
+
+/** Other versions than the one that is taken without a tag: those that a tag can ask for. */
+export function otherVersions(entry: Entry, findings: Findings): readonly string[] {
+  const taken = versionOf(choose(entry, undefined, findings));
+  const others = entry.fetchable.flatMap(
+    ({ version }) => versionOf(choose(entry, version, { ...findings, installed: [] })) ?? [],
+  );
+  return [...new Set(others)].filter((version) => version !== taken);
+}
+
+function versionOf(choice: Choice): string | undefined {
+  switch (choice.type) {
+    case 'installed':
+      return choice.version;
+    case 'cached':
+    case 'fetch':
+      return choice.fetchable.version;
+    case 'none':
+      return undefined;
+  }
 }
 
 /** What it needs besides itself and is not there, in words. */

@@ -23,6 +23,11 @@ export interface DebianSource {
   readonly version: string;
   /** `NAME VERSION` → the checksum of that very revision, where it is known: another one is refused. */
   readonly sha256: Readonly<Record<string, string>>;
+  /**
+   * Releases of Debian that have it, with what it needs: where this machine's own sources have another version, these are read from
+   * the mirror that it has for its own. The first is where it is.
+   */
+  readonly suites: readonly [string, ...string[]];
 }
 
 export interface MavenSource {
@@ -92,7 +97,7 @@ export function sourceText(source: Source): string {
     case 'npm':
       return `npm (${source.package} ${source.version})`;
     case 'debian':
-      return `Debian (${source.packages[0]} ${source.version.replace(/^\d+:/, '')}, by apt-get)`;
+      return `Debian ${source.suites[0]} (${source.packages[0]} ${source.version.replace(/^\d+:/, '')}, by apt-get)`;
     case 'maven':
       return `Maven (${source.group}:${source.artifact}:${source.version}, by mvn)`;
   }

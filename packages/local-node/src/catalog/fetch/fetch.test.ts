@@ -36,11 +36,15 @@ test('another release of Debian, and a known revision with another content, are 
     packages: ['redis-server'],
     version,
     sha256,
+    suites: ['bookworm'],
   });
   refuseOther([offer], source('5:7.0.15'));
   refuseOther([offer], source('5:7.0.15', { 'redis-server 5:7.0.15-1': A, 'redis-server 5:7.0.15-2': B }));
   assert.throws(() => refuseOther([offer], source('5:8.0')), /have redis-server 5:7\.0\.15-1, wanted is 5:8\.0/);
   assert.throws(() => refuseOther([], source('5:8.0')), /have redis-server none/);
+  assert.throws(() => refuseOther([offer], source('5:7.0.1')), /wanted is 5:7\.0\.1$/, '7.0.15 is no 7.0.1');
+  const both: DebianSource = { ...source('5:7.0.15'), packages: ['redis-server', 'redis-tools'] };
+  assert.throws(() => refuseOther([offer], both), /have not all of redis-server, redis-tools/);
   assert.throws(() => refuseOther([offer], source('5:7', { 'redis-server 5:7.0.15-1': B })), /its checksum is a+/);
 });
 

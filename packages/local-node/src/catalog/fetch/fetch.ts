@@ -17,9 +17,7 @@ export async function fetchInto(work: FetchWork, { source, executables = [], lau
     throw new FetchProblem(`what was fetched has no ${program.slice(work.folder.length + 1)} in it`);
   }
   // A machine that fails loses what was written last: there must be no name without its content. Where there is no such tool, so be it.
-  await work.run(['sync', '-f', '.']).catch((error: unknown) => {
-    if (!(error instanceof FetchProblem)) throw error;
-  });
+  await work.tried(['sync', '-f', '.']);
 }
 
 function download(work: FetchWork, source: Source): Promise<void> {

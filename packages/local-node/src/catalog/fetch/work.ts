@@ -53,6 +53,14 @@ export class FetchWork {
     }
   }
 
+  /** The same; undefined if the tool failed or cannot be run. */
+  async tried(...given: Parameters<FetchWork['run']>): Promise<string | undefined> {
+    return this.run(...given).catch((error: unknown) => {
+      if (error instanceof FetchProblem) return undefined;
+      throw error;
+    });
+  }
+
   /** Names of files in the folder that end so. */
   async named(end: string): Promise<readonly string[]> {
     const entries = (await this.files.list(this.folder)) ?? [];
