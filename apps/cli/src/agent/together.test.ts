@@ -15,7 +15,7 @@ function part(ended: string[], name: string) {
     });
 }
 
-test('when one part fails the others are told to stop, and waited for', async () => {
+test('when one part fails the others are told to stop, and waited for', { timeout: 10_000 }, async () => {
   const ended: string[] = [];
   const fails = async () => {
     throw new Error('no agent any more');

@@ -50,6 +50,7 @@ test('what the status knows is the same unless a server that answers shows somet
   assert.equal(found.was, 'other', 'it was given more, and nobody came to write that down');
   assert.deepEqual(found.was === 'other' && found.refused.subjects, ['c-1']);
   assert.equal((await lost({ taken: 'another', shows: same })).was, 'other');
+  assert.equal((await lost({ taken, shows: silent, isRead: false })).was, 'other');
 });
 
 test('without a word in the status every server must show it', async () => {
