@@ -5,6 +5,7 @@ import {
   AGENT_ACCOUNT,
   crdOf,
   hostAgentRights,
+  leaseKind,
   type LeaseObject,
   type Member,
   memberKind,
@@ -30,7 +31,7 @@ const kinds = {
   Pod: core('pods', 'Pod'),
   Secret: core('secrets', 'Secret'),
   ServiceAccount: core('serviceaccounts', 'ServiceAccount'),
-  Lease: of('coordination.k8s.io', 'leases', 'Lease', true),
+  Lease: resource<Plain>(leaseKind),
   Role: of(ROLES, 'roles', 'Role', true),
   RoleBinding: of(ROLES, 'rolebindings', 'RoleBinding', true),
   ClusterRole: of(ROLES, 'clusterroles', 'ClusterRole', false),
@@ -45,13 +46,7 @@ const kinds = {
 } as const;
 
 export const { Pod: pods, Secret: secrets, ServiceAccount: accounts } = kinds;
-export const leases = resource<LeaseObject & KubeObject>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
+export const leases = resource<LeaseObject & KubeObject>(leaseKind);
 const { group, version, plural, kind } = memberKind;
 export const members = resource<Member & KubeObject>({ group, version, plural, kind, namespaced: true });
 

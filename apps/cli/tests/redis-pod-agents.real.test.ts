@@ -1,20 +1,12 @@
 /** A declared cluster with an agent in each pod, on `reeve up`: reports come, commands go through them, a killed one comes back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type KubeObject, resource } from '@reeve/kube';
 import { type RedisClusterStatus, redisClusters, type RedisTaskObject, redisTasks, reportedFacts } from '@reeve/redis';
 import { until } from '@reeve/rig';
-import { type LeaseObject, type Member, MEMBER_LEASE_LABEL, memberKind } from '@reeve/runtime';
+import { MEMBER_LEASE_LABEL } from '@reeve/runtime';
+import { leases, members } from '../src/agent/kube.ts';
 import { Machine, readOr } from '../src/up/plane-testing.ts';
 
-const members = resource<Member & KubeObject>(memberKind);
-const leases = resource<LeaseObject & KubeObject>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
 const PATIENCE = { timeoutMs: 240_000, everyMs: 250 };
 const NAMESPACE = 'default';
 

@@ -1,6 +1,5 @@
 /** One racer on one freshly made stage, with the measuring client running all the time. */
-import type { Product } from '@reeve/rig';
-import { serverCheck } from '@reeve/rig';
+import { type Product, serverCheck, until } from '@reeve/rig';
 import { Child } from './child.ts';
 import type { LoadOptions, LoadReport, VerifyReport } from './load-client.ts';
 import { type Racer, SLOTS } from './racer.ts';
@@ -44,7 +43,8 @@ export async function race(product: Product, dataset: Dataset, racer: Racer): Pr
     const { report: after, verified } = await client.ask<{ report: LoadReport; verified: VerifyReport }>({
       order: 'finish',
     });
-    await until(async () => (await slotsMoved(stage)) === SLOTS);
+    const areMoved = async () => (await slotsMoved(stage)) === SLOTS;
+    await until('the nodes agree that the slots are moved', areMoved, { timeoutMs: AGREE_MS, everyMs: 50 });
     const check = await serverCheck(product, stage.seed);
     if (check.code !== 0) throw new Error(`${racer.name}: the cluster is not in order: ${check.output.slice(-400)}`);
     return {
@@ -59,13 +59,5 @@ export async function race(product: Product, dataset: Dataset, racer: Racer): Pr
   } finally {
     await client.end();
     await stage.cluster.stop();
-  }
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + AGREE_MS;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('the nodes do not agree that the slots are moved');
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -6,7 +6,7 @@ import { type KubeObject, resource } from '@reeve/kube';
 import { redisClusterKind, type RedisClusterObject, redisOperator } from '@reeve/redis';
 import { crdOf } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
-import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { countingIds, noFiles, seededRandom, settled, unlimitedRates, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type Counted, counting } from './count.ts';
 import { hostOf, type SimulatedNodes, workerOf } from './nodes.ts';
@@ -83,23 +83,16 @@ export class ScalePlane implements AsyncDisposable {
 
   #start(): void {
     this.#stop = new AbortController();
-    const rate = { perSecond: 1e6, burst: 1e6 };
-    let ids = 0;
-    const ports = {
-      clock: this.#clock,
-      random: seededRandom(2),
-      ids: { next: (prefix: string) => `${prefix}-${++ids}` },
-    };
+    const ports = { clock: this.#clock, random: seededRandom(2), ids: countingIds() };
     const manager = new Manager(ports, {
       name: 'operators',
       transport: counting(this.#api.transport, this.counted),
-      budget: { write: rate, delete: rate, read: rate, event: rate },
+      budget: unlimitedRates,
     });
-    const refused = () => Promise.reject(new Error('the operator has no files'));
     const controllers = redisOperator.controllers(
       {
         ...ports,
-        files: { read: refused, write: refused, append: refused, remove: refused },
+        files: noFiles,
         newPassword: () => 'password',
         connect: () => this.#nodes.port,
       },

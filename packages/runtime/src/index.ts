@@ -146,6 +146,7 @@ export { toYaml } from './schema/yaml.ts';
 export { listWatchOf, type ResourceApi } from './client/api.ts';
 export { Agent, type AgentOptions, type AgentPorts } from './agent/agent.ts';
 export { MemberOrders, type MemberOrdersOptions, type MemberRef } from './agent/executor.ts';
+export { leaseKind } from './lease/kind.ts';
 export {
   type LeaseClient,
   type LeaseObject,

@@ -1,6 +1,6 @@
 /** The API as agents and administrators use it: ports, kinds, clients. */
 import { type KubeObject, type KubePorts, resource, systemKubePorts } from '@reeve/kube';
-import { type LeaseObject, type Member, memberKind } from '@reeve/runtime';
+import { leaseKind, type LeaseObject, type Member, memberKind } from '@reeve/runtime';
 import type { Io } from '../io.ts';
 
 /** Objects of which only the name and the uid are of interest, or that are written whole. */
@@ -12,12 +12,7 @@ const RBAC = 'rbac.authorization.k8s.io';
 const namespaced = { version: 'v1', namespaced: true } as const;
 
 export const members = resource<Member & KubeObject>(memberKind);
-export const leases = resource<LeaseObject & KubeObject>({
-  ...namespaced,
-  group: 'coordination.k8s.io',
-  plural: 'leases',
-  kind: 'Lease',
-});
+export const leases = resource<LeaseObject & KubeObject>(leaseKind);
 export const accounts = resource<Plain>({
   ...namespaced,
   group: '',

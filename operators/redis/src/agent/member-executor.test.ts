@@ -11,7 +11,7 @@ import {
   type OrderResult,
   type Outcome,
 } from '@reeve/runtime';
-import { settled, VirtualClock } from '@reeve/runtime/testing';
+import { countingIds, settled, VirtualClock } from '@reeve/runtime/testing';
 import type { BumpEpoch, RedisCommand } from '../api/commands.ts';
 import { memberExecutor, memberExecutors, orderSeconds } from './member-executor.ts';
 
@@ -75,9 +75,8 @@ interface Scene {
 
 function scene(): Scene {
   const members = new Members();
-  let count = 0;
   const clock = new VirtualClock();
-  const ports = { clock, ids: { next: (prefix: string) => `${prefix}-${++count}` } };
+  const ports = { clock, ids: countingIds() };
   const orders = new MemberOrders(ports, {
     members: () => members,
     lease: () => 1,

@@ -1,6 +1,6 @@
 /** The kinds of Kubernetes that a cluster is made of, as far as they are written or read here. */
 import { type KubeObject, resource } from '@reeve/kube';
-import { type LeaseObject, type Member, memberKind } from '@reeve/runtime';
+import { leaseKind, type LeaseObject, type Member, memberKind } from '@reeve/runtime';
 import { redisClusterKind, type RedisCluster } from './cluster.ts';
 import { redisTaskKind, type RedisTask } from './task.ts';
 
@@ -108,13 +108,7 @@ export type MemberObject = Member & KubeObject;
 export type MemberLeaseObject = LeaseObject & KubeObject;
 
 export const members = resource<MemberObject>(memberKind);
-export const memberLeases = resource<MemberLeaseObject>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
+export const memberLeases = resource<MemberLeaseObject>(leaseKind);
 
 export type RedisClusterObject = RedisCluster & KubeObject;
 export type RedisTaskObject = RedisTask & KubeObject;

@@ -1,9 +1,8 @@
 /** One order for the agent of one node, in a world in which that agent may die at any contact. Its servers are those of the model. */
-import { KubeClient, type KubeObject, resource } from '@reeve/kube';
+import { KubeClient } from '@reeve/kube';
 import {
   crdOf,
   isHandle,
-  type LeaseObject,
   listWatchOf,
   type Member,
   memberKind,
@@ -17,6 +16,7 @@ import type { Flavour, ModelServer } from '@reeve/simulation/redis';
 import { redisAgent } from '../../src/agent/agent.ts';
 import { memberExecutor, orderSeconds } from '../../src/agent/member-executor.ts';
 import type { RedisCommand } from '../../src/api/commands.ts';
+import { memberLeases, members } from '../../src/api/kinds.ts';
 import type { NodeRef } from '../../src/api/view.ts';
 import { type Cluster, endpointOf, evenShares, formCluster } from '../simulation/cluster.ts';
 import { redisOf } from '../simulation/redis-port.ts';
@@ -38,14 +38,6 @@ export interface Ending {
 
 const NAMESPACE = 'ns';
 const MEMBERS = `${memberKind.plural}.${memberKind.group}`;
-const members = resource<Member & KubeObject>(memberKind);
-const leases = resource<LeaseObject & KubeObject>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
 const snapshot = snapshotOf({ namespaces: [NAMESPACE], definitions: [crdOf(memberKind)] });
 const never = new AbortController().signal;
 const MOST_ATTEMPTS = 4;
@@ -158,7 +150,7 @@ function agent(api: ApiWorld, { model }: Cluster, server: ModelServer): Process 
         place: 'machine',
         source: listWatchOf(own, { fieldSelector: `metadata.name=${name}` }),
         members: own,
-        leases: client.resource(leases, NAMESPACE),
+        leases: client.resource(memberLeases, NAMESPACE),
         redis: redisOf(life, model),
         endpoint: endpointOf(server),
         everyMs: 5_000,

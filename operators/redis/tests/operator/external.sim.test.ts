@@ -174,16 +174,23 @@ test('a node that died for good is taken out by its member’s name', async (t) 
   world.assertHeld(keys);
 });
 
-test('what an operator ordered before it died is taken back by the next one, which waits for an agent that is lost meanwhile', async (t) => {
+/** An operator that died when it had ordered something of an agent that was dead already: nobody knew yet. */
+async function diedWithAnOrder(t: TestContext): Promise<ExternalWorld> {
   const world = await created(t);
   const { operator } = world;
   await world.enroll('c', 'h-7');
   await operator.pass(15_000);
   world.killAgent('h-7');
   await operator.task('in', { cluster: 'c', addNode: { member: 'h-7' } });
-  await operator.until('it has an order, because nobody knows yet', () => world.ordersOf('h-7').length > 0, 25_000);
+  await operator.until('it has an order', () => world.ordersOf('h-7').length > 0, 25_000);
   operator.diesAfter = 0;
   await operator.until('the operator has died', () => operator.deaths === 1);
+  return world;
+}
+
+test('what an operator ordered before it died is taken back by the next one, which waits for an agent that is lost meanwhile', async (t) => {
+  const world = await diedWithAnOrder(t);
+  const { operator } = world;
   await operator.until('the agent is lost', () => condition(world, 'AgentLost') === 'True', 120_000);
   await operator.pass(60_000);
   assert.equal(operator.taskStatus('in')?.phase, 'Running');
@@ -195,15 +202,8 @@ test('what an operator ordered before it died is taken back by the next one, whi
 });
 
 test('what an operator ordered before it died is taken back while the cluster is paused, too: nothing of it is done any more', async (t) => {
-  const world = await created(t);
+  const world = await diedWithAnOrder(t);
   const { operator } = world;
-  await world.enroll('c', 'h-7');
-  await operator.pass(15_000);
-  world.killAgent('h-7');
-  await operator.task('in', { cluster: 'c', addNode: { member: 'h-7' } });
-  await operator.until('it has an order', () => world.ordersOf('h-7').length > 0, 25_000);
-  operator.diesAfter = 0;
-  await operator.until('the operator has died', () => operator.deaths === 1);
   await operator.patch('c', { spec: { paused: true } });
   await operator.until('it is taken back', () => world.ordersOf('h-7').every(({ cancel }) => cancel === true), 60_000);
   const reasons = () => operator.status('c').waitingFor?.map(({ reason }) => reason) ?? [];

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { type KubeObject, type Transport, type TransportRequest, resource } from '@reeve/kube';
 import { crdOf, memberKind, ReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
-import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { noFiles, seededRandom, settled, unlimitedRates, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type ModelServer, RedisClusterModel } from '@reeve/simulation/redis';
 import { type RedisCluster, redisClusterKind, type RedisClusterStatus } from '../../src/api/cluster.ts';
@@ -125,21 +125,19 @@ export class OperatorWorld {
 
   startManager(): void {
     const ids = { next: (prefix: string) => `${prefix}-${++this.#ids}` };
-    const rate = { perSecond: 1e6, burst: 1e6 };
     const base = { clock: this.clock, random: seededRandom(2), ids };
     const life = { isDead: false };
     const manager = new Manager(base, {
       name: 'operators',
       transport: this.#mortal(life),
-      budget: { write: rate, delete: rate, read: rate, event: rate },
+      budget: unlimitedRates,
       log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
     });
-    const files = { read: refused, write: refused, append: refused, remove: refused };
     let passwords = 0;
     const controllers = redisOperator.controllers(
       {
         ...base,
-        files,
+        files: noFiles,
         newPassword: () => `password-${this.#ids}-${++passwords}`,
         certificates: plainCertificates(ids),
         backups: {
@@ -305,10 +303,9 @@ export class OperatorWorld {
 
   #onlooker(): DryRunPorts {
     const ids = { next: () => assert.fail('nothing is begun') };
-    const files = { read: refused, write: refused, append: refused, remove: refused };
     return {
       client: this.#api.client,
-      ports: { clock: this.clock, random: seededRandom(4), ids, files },
+      ports: { clock: this.clock, random: seededRandom(4), ids, files: noFiles },
       connect: () => modelPort(this.model),
       signal: new AbortController().signal,
     };
@@ -366,10 +363,6 @@ export class OperatorWorld {
     const end = this.clock.now() + ms;
     await this.until(`${ms} ms pass`, () => this.clock.now() >= end);
   }
-}
-
-function refused(): never {
-  throw new Error('the operator has no files');
 }
 
 /** What a dead process waits for. */

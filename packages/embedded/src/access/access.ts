@@ -42,6 +42,18 @@ export interface Attributes {
   readonly fieldSelector: string;
 }
 
+/** Of requests that name no resource. */
+export const NOWHERE = {
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+  labelSelector: '',
+  fieldSelector: '',
+};
+
 export interface Verdict {
   readonly allowed: boolean;
   /** Added to the answer of a refusal. */

@@ -4,7 +4,7 @@ import type { Kind } from '../kinds/kind.ts';
 import { type Draft, isObject, type JsonObject, objectOf, setField, textOf, textsOf } from '../object/draft.ts';
 import { type FieldError, invalid } from '../status/field-error.ts';
 import { badRequest, internalError, invalidObject, type Refusal, refusalOf } from '../status/refusal.ts';
-import type { Attributes, User } from './access.ts';
+import { type Attributes, NOWHERE, type User } from './access.ts';
 import type { Authentication } from './authentication.ts';
 import { type AuthorizeNow, grantsOf, problemsText } from './rbac.ts';
 import type { Roles } from './roles.ts';
@@ -160,17 +160,6 @@ function refuseInvalid(errors: readonly FieldError[]): Refusal {
   const { kind: _kind, ...details } = status.details ?? {};
   return refusalOf({ ...status, details });
 }
-
-const NOWHERE = {
-  group: '',
-  version: '',
-  resource: '',
-  subresource: '',
-  namespace: '',
-  name: '',
-  labelSelector: '',
-  fieldSelector: '',
-};
 
 const ofPath = (user: User, { path, verb }: JsonObject): Attributes => ({
   ...NOWHERE,

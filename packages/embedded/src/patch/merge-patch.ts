@@ -39,7 +39,7 @@ function mergedValue(old: Json, value: Json): Json {
 }
 
 /** Nulls in objects mean "remove", also where nothing was; as items of lists they stay. */
-function withoutNulls(value: Json): Json {
+export function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   const map = asMap(value);
   if (!map) return value;

@@ -9,6 +9,7 @@ import { type KindTypes, typeOf } from '../types/kind-types.ts';
 import { asList, asMap, type PatchRule, type Type } from '../types/type.ts';
 import { attempted, jsonSort, PatchFailure, type PatchResult } from './result.ts';
 import { DELETE_FROM, DIRECTIVE, RETAIN_KEYS, SET_ORDER, withoutDirectives } from './directives.ts';
+import { withoutNulls } from './merge-patch.ts';
 import { type MergeItem, mergeLists, orderList } from './strategic-list.ts';
 import { Work } from './work.ts';
 
@@ -156,13 +157,4 @@ function lookUpList(type: Type, name: string): Below {
   const { below, rule } = lookUp(type, name);
   if (!below.list) throw new PatchFailure(500, 'expected slice or array type, but got: struct');
   return { below: below.list.element, rule };
-}
-
-function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  const map = asMap(value);
-  if (!map) return value;
-  const out: JsonObject = {};
-  for (const [key, item] of Object.entries(map)) if (item !== null) out[key] = withoutNulls(item);
-  return out;
 }

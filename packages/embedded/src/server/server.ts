@@ -11,6 +11,7 @@ import {
   type User,
   type Verdict,
 } from '../access/access.ts';
+import { NOWHERE } from '../access/access.ts';
 import type { AccessControl } from '../access/access-control.ts';
 import { actingUser } from '../access/impersonation.ts';
 import { apiGroup, apiGroups, apiResources, apiVersions, versionInfo } from '../discovery/discovery.ts';
@@ -177,7 +178,7 @@ export class ApiServer {
   ): Promise<TransportResponse> {
     if (named.type === 'resource') return this.#onResource(request, named, query, user, become);
     const path = request.path.split('?', 1)[0] as string;
-    await this.#allow(request, { ...nowhere, user, verb: request.method.toLowerCase(), path });
+    await this.#allow(request, { ...NOWHERE, user, verb: request.method.toLowerCase(), path });
     if (request.method !== 'GET') throw methodNotAllowed();
     negotiatePlain(header(request, 'accept'));
     const { registry } = this.#context;
@@ -290,17 +291,6 @@ export class ApiServer {
     );
   }
 }
-
-const nowhere = {
-  group: '',
-  version: '',
-  resource: '',
-  subresource: '',
-  namespace: '',
-  name: '',
-  labelSelector: '',
-  fieldSelector: '',
-};
 
 /** A list or watch of one object by its name is a request for that object: rights may be given for it alone. */
 function selectedName(query: URLSearchParams): string {

@@ -15,7 +15,7 @@ import {
 } from '@reeve/kube';
 import { timestamp } from '@reeve/runtime';
 import { Manager, type Runnable } from '@reeve/runtime/manager';
-import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
+import { countingIds, seededRandom, settled, unlimitedRates, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, type Snapshot, snapshotOf } from '@reeve/simulation/api';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { kubeletTurn, ready, type Says } from './kubelet-testing.ts';
@@ -83,15 +83,12 @@ export class Cluster {
   }
 
   startManager(controllers: Controllers = this.#options.controllers): void {
-    let count = 0;
-    const ids = { next: (prefix: string) => `${prefix}-${++count}` };
-    const rate = { perSecond: 1e6, burst: 1e6 };
     const manager = new Manager(
-      { clock: this.clock, random: seededRandom(2), ids },
+      { clock: this.clock, random: seededRandom(2), ids: countingIds() },
       {
         name: 'controllers',
         transport: this.wire(this.api.transport),
-        budget: { write: rate, delete: rate, read: rate, event: rate },
+        budget: unlimitedRates,
         log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
       },
     );

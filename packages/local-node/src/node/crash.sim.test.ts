@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Transport } from '@reeve/kube';
 import type { Clock } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
-import { seededRandom, VirtualClock } from '@reeve/runtime/testing';
+import { countingIds, seededRandom, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { plainDriver } from '../driver/plain.ts';
 import type { Host, HostFiles, Processes } from '../host/host.ts';
@@ -96,7 +96,7 @@ async function run(most: number, next = Number.POSITIVE_INFINITY): Promise<numbe
   const random = seededRandom(7);
   const api = await ApiWorld.open({ clock, random, snapshot });
   const machine = new MemoryMachine(() => clock.now());
-  let count = 0;
+  const ids = countingIds();
   let life = new Life(most);
   const effects: number[] = [];
   const begin = async () => {
@@ -104,7 +104,7 @@ async function run(most: number, next = Number.POSITIVE_INFINITY): Promise<numbe
     const ports = {
       clock: one.clock(clock),
       random,
-      ids: { next: (prefix: string) => `${prefix}-${++count}` },
+      ids,
       host: one.host(machine.host),
     };
     const transport = one.transport(api.transport);

@@ -4,16 +4,18 @@ import { ApiWorld, type ApiWrite, snapshotOf } from '@reeve/simulation/api';
 import { listWatchOf } from '../client/api.ts';
 import { type AnyHandler, localExecutor } from '../command/executor.ts';
 import { seededRandom, settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
+import { leaseKind } from '../lease/kind.ts';
+import { countingIds } from '../manager/setup-testing.ts';
 import { crdOf } from '../schema/kind.ts';
 import { Agent, type AgentOptions } from './agent.ts';
 import { MemberOrders } from './executor.ts';
 import type { LeaseObject } from './lease.ts';
 import { type Member, memberKind, type Order, type OrderResult } from './member.ts';
 
-const leases = { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease', namespaced: true };
 const members = resource<Member & KubeObject>(memberKind);
+const leases = resource<LeaseObject & KubeObject>(leaseKind);
 const MEMBERS = `${memberKind.plural}.${memberKind.group}`;
-export const LEASES = 'leases.coordination.k8s.io';
+export const LEASES = `${leaseKind.plural}.${leaseKind.group}`;
 const snapshot = snapshotOf({ namespaces: ['ns'], definitions: [crdOf(memberKind)] });
 
 export const order = (id: string, more: Partial<Order> = {}): Order => ({
@@ -37,7 +39,6 @@ export class Field {
   readonly errors: unknown[] = [];
   readonly #client: KubeClient;
   readonly #ports;
-  #ids = 0;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
@@ -66,7 +67,7 @@ export class Field {
     this.#ports = {
       clock: this.clock,
       random: seededRandom(1),
-      ids: { next: (prefix: string) => `${prefix}-${++this.#ids}` },
+      ids: countingIds(),
     };
     this.#client = new KubeClient({ ...this.#ports, transport: api.transport });
     this.orders = this.manager();
@@ -144,7 +145,7 @@ export class Field {
       version: '1.0.0',
       source: listWatchOf(own, { fieldSelector: 'metadata.name=pod-0' }),
       members: own,
-      leases: client.resource(resource<LeaseObject & KubeObject>(leases), 'ns'),
+      leases: client.resource(leases, 'ns'),
       executor: localExecutor(handlers, context),
       observe: async () => ({ facts: this.facts, digest: 'v1-0' }),
       failed: (error) => this.errors.push(error),

@@ -3,6 +3,7 @@
  * apart; their tokens say in which pod they live, and an admission policy compares that with the member. On bare hosts each agent has
  * an identity of its own, and RBAC with `resourceNames` is enough. Reads are not narrowed in pods: no secret is ever in a Member.
  */
+import { leaseKind } from '../lease/kind.ts';
 import { LEASE_SECONDS, leaseNameOf, MEMBER_LEASE_LABEL } from './lease.ts';
 import { memberKind } from './member.ts';
 
@@ -11,7 +12,7 @@ export const AGENT_ACCOUNT = 'reeve-agent';
 /** The name of the cluster role of agents in pods, and of its binding in each namespace. */
 export const AGENT_ROLE = 'reeve-agents';
 
-const LEASES = 'coordination.k8s.io';
+const LEASES = leaseKind.group;
 const RBAC = 'rbac.authorization.k8s.io';
 const { group, version, plural } = memberKind;
 

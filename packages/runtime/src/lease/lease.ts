@@ -1,5 +1,6 @@
 /** The Lease of coordination.k8s.io, as far as leaders need it. */
 import { type KubeObject, resource } from '@reeve/kube';
+import { leaseKind } from './kind.ts';
 
 export interface Lease extends KubeObject {
   readonly spec?: {
@@ -12,10 +13,4 @@ export interface Lease extends KubeObject {
   };
 }
 
-export const leases = resource<Lease>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
+export const leases = resource<Lease>(leaseKind);

@@ -6,6 +6,7 @@ import type { Runnable } from '../controller/controller.ts';
 import { constantRandom, settled, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { TestApi } from './api-testing.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
+import { countingIds } from './setup-testing.ts';
 
 export interface Thing extends KubeObject {
   readonly spec?: { readonly size?: number; readonly paused?: boolean };
@@ -24,11 +25,6 @@ export interface Part extends KubeObject {
 const inTests = { group: 'test.dev', version: 'v1', namespaced: true } as const;
 export const things = resource<Thing>({ ...inTests, plural: 'things', kind: 'Thing' });
 export const parts = resource<Part>({ ...inTests, plural: 'parts', kind: 'Part' });
-
-export function countingIds() {
-  let count = 0;
-  return { next: (prefix: string) => `${prefix}-${++count}` };
-}
 
 export function start(
   controllers: readonly Runnable[],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type KubeObject, resource } from '@reeve/kube';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
+import { countingIds } from '../manager/setup-testing.ts';
 import { seededRandom, VirtualClock } from '../ports/virtual-clock-testing.ts';
 import { crdOf, kind } from '../schema/kind.ts';
 import { anything } from '../schema/schema.ts';
@@ -25,8 +26,7 @@ const signal = new AbortController().signal;
 async function setUp() {
   const clock = new VirtualClock();
   const { client, find } = await openApi(clock);
-  let ids = 0;
-  const ports = { clock, ids: { next: (prefix: string) => `${prefix}-${++ids}` } };
+  const ports = { clock, ids: countingIds() };
   const process = () =>
     new Ledger<LedgerResource>(ports, {
       objects: (namespace) => client.resource(ofClusters, namespace),

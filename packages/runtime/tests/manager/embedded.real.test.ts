@@ -2,20 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeClient } from '@reeve/kube';
+import { until } from '@reeve/rig';
 import { systemPorts } from '@reeve/runtime';
 import { guarded, leases } from '@reeve/runtime/manager';
 import { carrier, configMaps, openWorld, startManager, things, type World } from './embedded-testing.ts';
 
 const COUNT = 20;
-const WITHIN_MS = 30_000;
-
-async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + WITHIN_MS;
-  while (!(await condition())) {
-    if (performance.now() > end) assert.fail(`never: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 /** Every Thing has its ConfigMap and a status that says who wrote it. */
 async function allBy({ root }: World, size: number, identity: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import {
   crdOf,
   kind,
   type KubeResource,
+  leaseKind,
   type LeaseObject,
   type Member,
   memberKind,
@@ -52,13 +53,6 @@ const taskKind = kind({
   ),
   status: schema.anything(),
 });
-const leaseKind = {
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-};
 
 /** What the server has when a run begins: the namespace and the definitions of our kinds. */
 export const snapshot = snapshotOf({

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { countingIds } from '@reeve/runtime/testing';
 import type { BackupManifest, BackupStore } from '../../api/backup.ts';
 import { folderBackups } from './system-folder.ts';
 
@@ -22,8 +23,7 @@ async function textOf(bytes: AsyncIterable<Buffer>): Promise<string> {
 async function folderFor(t: TestContext): Promise<{ readonly root: string; readonly store: BackupStore }> {
   const root = await mkdtemp(join(tmpdir(), 'reeve-backups-'));
   t.after(() => rm(root, { recursive: true }));
-  let ids = 0;
-  return { root, store: folderBackups(root, { next: (prefix) => `${prefix}-${++ids}` }) };
+  return { root, store: folderBackups(root, countingIds()) };
 }
 
 test('a backup is there when it is sealed, as a whole, and for its owner only', async (t) => {
