@@ -9,7 +9,10 @@ const { runInNode } = await import('./runner.ts');
 
 let begun = 'none';
 let counts: Counts | undefined;
-const tell = (): void => console.error(`the test that was begun last: ${begun}`);
+const tell = (): void => {
+  console.error(`the test that was begun last: ${begun}`);
+  process.exitCode = 1;
+};
 process.on('uncaughtExceptionMonitor', tell);
 process.on('unhandledRejection', tell);
 process.on('exit', () => {
@@ -22,6 +25,8 @@ counts = await runInNode(
   (text) => process.stdout.write(text),
   (test) => {
     begun = test;
+    // While a test does not give way, nobody can ask this process.
+    process.send?.(test);
   },
 );
 if (counts) process.send?.({ ...counts });

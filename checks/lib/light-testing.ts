@@ -11,7 +11,11 @@ import type { HookCallbacks } from 'node:async_hooks';
 const hooks = process.getBuiltinModule('node:async_hooks');
 const { createHook } = hooks;
 
-const tell = (error: unknown): void => console.error('nobody caught:', error);
+/** Node only counts what comes while its tests run. Whatever comes later, and would be heard here alone, fails the process, too. */
+const tell = (error: unknown): void => {
+  console.error('nobody caught:', error);
+  process.exitCode = 1;
+};
 
 /** Called when the first test of a process is declared; a process without tests keeps its ways. */
 const createLightHook = (callbacks: HookCallbacks) => {

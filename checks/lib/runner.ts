@@ -138,9 +138,12 @@ export function batchEnd(
 }
 
 /** As long as all batches together may take, several times over. */
-const BATCH_MINUTES = '3';
+const BATCH_MINUTES = 3;
+/** So long it may then take to say what it is at and to end by itself. One that never gives way does not. */
+const GRACE_MS = 5_000;
 
 function runBatch(files: readonly string[], write: Write): Promise<Counts | undefined> {
+  const minutes = Number(process.env.REEVE_TEST_MINUTES ?? BATCH_MINUTES);
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL('./batch-testing.ts', import.meta.url)), [...files], {
       cwd: root,
@@ -148,18 +151,29 @@ function runBatch(files: readonly string[], write: Write): Promise<Counts | unde
       env: {
         ...process.env,
         NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules/.cache/compile'),
-        REEVE_TEST_MINUTES: process.env.REEVE_TEST_MINUTES ?? BATCH_MINUTES,
+        REEVE_TEST_MINUTES: String(minutes),
       },
     });
     const output: Buffer[] = [];
     let told: Counts | undefined;
+    let begun = 'none';
+    const killer = setTimeout(
+      () => {
+        const words = `killed, because it did not give way within ${minutes} minutes; the test that was begun last: ${begun}`;
+        output.push(Buffer.from(`${words}\n`));
+        child.kill('SIGKILL');
+      },
+      minutes * 60_000 + GRACE_MS,
+    );
     child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
     child.on('message', (message) => {
-      told = message as unknown as Counts;
+      if (typeof message === 'string') begun = message;
+      else told = message as unknown as Counts;
     });
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      clearTimeout(killer);
       write(Buffer.concat(output).toString());
       const { counts, words } = batchEnd(told, signal ?? code);
       if (words !== undefined) write(`${words}: ${files.join(' ')}\n`);
