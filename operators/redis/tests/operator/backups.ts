@@ -14,8 +14,7 @@ import { Crc64 } from '../../src/client/rdb/crc64.ts';
 export class MemoryBackups implements BackupStore {
   readonly sealed = new Map<BackupName, BackupManifest>();
   readonly #files = new Map<string, Buffer>();
-  /** The newest draft of each: what others write goes nowhere. */
-  readonly #latest = new Map<BackupName, number>();
+  /** One of each backup at most: what others write goes nowhere. */
   readonly #open = new Map<number, BackupName>();
   #drafts = 0;
 
@@ -30,7 +29,6 @@ export class MemoryBackups implements BackupStore {
   async draft(name: BackupName): Promise<BackupDraft> {
     const id = ++this.#drafts;
     const files = new Map<string, Buffer>();
-    this.#latest.set(name, id);
     for (const [other, of] of this.#open) if (of === name) this.#open.delete(other);
     this.#open.set(id, name);
     return {
@@ -41,7 +39,8 @@ export class MemoryBackups implements BackupStore {
       },
       read: (file) => inOnePiece(files.get(file), file),
       seal: async (manifest) => {
-        if (this.sealed.has(name) || this.#latest.get(name) !== id) throw new Error('another one is there');
+        if (this.sealed.has(name) || !this.#open.has(id))
+          throw new Error('another one is there, or this was thrown away');
         for (const [file, bytes] of files) this.#files.set(`${name}/${file}`, bytes);
         this.sealed.set(name, manifest);
         this.#open.delete(id);

@@ -40,15 +40,18 @@ export const backupProcedure: Procedure<BackupRequest, BackupRequest> = {
 };
 
 async function runBackup(goal: BackupRequest, environment: Environment): Promise<RunEnd> {
-  const { backups } = environment;
+  const { backups, signal } = environment;
   if (!backups) return refusedEnd('BACKUPS_UNAVAILABLE', 'this operator was started without a place for backups');
   const { store } = backups;
   const present = await store.manifest(goal.name);
   if (present?.by === goal.by) return { outcome: 'done', message: summary(present) };
   if (present) return refusedEnd('BACKUP_EXISTS', `there is a backup ${goal.name} already`, [goal.name]);
+  // Whoever was stopped takes no draft away from a successor, and seals nothing: nobody may want it any more.
+  signal.throwIfAborted();
   const draft = await store.draft(goal.name);
   try {
     const manifest = await take(goal, environment, { draft, snapshots: backups.snapshots });
+    signal.throwIfAborted();
     if ('format' in manifest) await draft.seal(manifest);
     else await draft.discard();
     return 'format' in manifest ? { outcome: 'done', message: summary(manifest) } : manifest;
