@@ -125,10 +125,13 @@ test('its own line is the first that says so; without one there is none', () => 
   }
 });
 
+/** So that some are in a table twice, and some are not. */
+const MORE = Array.from({ length: 5 }, (_, n) => `${A.slice(0, 39)}${n}`);
+
 /** Parts that are alike, so that lines often differ in one of them only. */
 const anyLine = fc
   .record({
-    id: fc.constantFrom(A, LIKE_A, B, A.slice(1), `${A}0`),
+    id: fc.constantFrom(A, LIKE_A, B, ...MORE, A.slice(1), `${A}0`),
     at: fc.constantFrom('10.0.0.1:1@2', '10.0.0.1:1@23', '10.0.0.1:1@2,hôte', ':0@0', '::1:1@2', 'nowhere'),
     flags: fc.constantFrom('master', 'master,fail?', 'slave', 'myself,master', 'handshake', 'slave,fail,noaddr'),
     of: fc.constantFrom('-', B),
@@ -150,6 +153,34 @@ const anyText = fc.array(
   { maxLength: 12 },
 );
 
+test('a node that is in a table twice is read once, also its owner; the next table has it again', () => {
+  const reader = new NodeTableReader();
+  const own = lineOf({ id: B, flags: 'myself,master' });
+  const failed = lineOf({ flags: 'master,fail' });
+  for (const lines of [
+    [own, lineOf(), failed, lineOf()],
+    [lineOf({ id: B }), lineOf(), own, failed, lineOf({ id: B })],
+    [lineOf(), own],
+  ]) {
+    const { self, others, numbers } = read(reader, lines.join('\n'));
+    assert.equal(self?.id, B);
+    assert.deepEqual(others, parseClusterNodes(lineOf()));
+    assert.equal(numbers.length, 1);
+  }
+  assert.deepEqual(firstOf(reader, failed)?.flags, ['master', 'fail'], 'the first, whichever it is');
+});
+
+/** All lines, parsed one by one: its own is the first that says so, and of each of the others the first counts. */
+function parsedTable(text: string): { readonly self: NodeLine | undefined; readonly others: readonly NodeLine[] } {
+  const lines = parseClusterNodes(text);
+  const self = lines.find(({ flags }) => flags.includes('myself'));
+  const others = new Map<string, NodeLine>();
+  for (const line of lines) {
+    if (line.id !== self?.id && !others.has(line.id)) others.set(line.id, line);
+  }
+  return { self, others: [...others.values()] };
+}
+
 test('any tables, one after the other, are read as if each line were parsed', () => {
   fc.assert(
     fc.property(fc.array(anyText, { maxLength: 8 }), (tables) => {
@@ -158,13 +189,7 @@ test('any tables, one after the other, are read as if each line were parsed', ()
       for (const lines of tables) {
         const text = lines.map(([line, end]) => line + end).join('');
         const { self, others, numbers } = read(reader, text);
-        const parsed = parseClusterNodes(text);
-        const own = parsed.findIndex(({ flags }) => flags.includes('myself'));
-        assert.deepEqual(self, parsed[own]);
-        assert.deepEqual(
-          others,
-          parsed.filter((_line, index) => index !== own),
-        );
+        assert.deepEqual({ self, others }, parsedTable(text));
         assert.equal(numbers.length, others.length);
         for (const [index, line] of others.entries()) {
           const number = numbers[index] ?? -1;
