@@ -4,7 +4,7 @@
  */
 import { KubeClient, type KubeObject, resource } from '@reeve/kube';
 import { redisAgent } from '@reeve/redis';
-import { crdOf, type LeaseObject, listWatchOf, type Member, memberKind } from '@reeve/runtime';
+import { crdOf, leaseKind, type LeaseObject, listWatchOf, type Member, memberKind } from '@reeve/runtime';
 import { seededRandom, settled, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type Counted, counting } from './count.ts';
@@ -15,13 +15,7 @@ const NAMESPACE = 'default';
 const SETTLE_MS = 30_000;
 
 const members = resource<Member & KubeObject>(memberKind);
-const leases = resource<LeaseObject & KubeObject>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
+const leases = resource<LeaseObject & KubeObject>(leaseKind);
 
 /** What so many agents sent and got in so many seconds in which nothing happened. */
 export async function idleAgents(nodes: SimulatedNodes, count: number, seconds: number): Promise<Counted> {
@@ -36,7 +30,10 @@ export async function idleAgents(nodes: SimulatedNodes, count: number, seconds: 
   const client = new KubeClient({ clock, random, transport: counting(api.transport, counted) });
   const stop = new AbortController();
   const running: Promise<void>[] = [];
-  let ids = 0;
+  // Names as long as real ones: they are most of what a renewal sends.
+  const digits = (number: number) => String(number).padStart(12, '0');
+  let lives = 0;
+  const ids = { next: (prefix: string) => `${prefix}-${digits(++lives)}` };
   for (let index = 0; index < count; index++) {
     const name = `c-${index}`;
     const endpoint = { host: hostOf(index), port: 6379 };
@@ -45,12 +42,12 @@ export async function idleAgents(nodes: SimulatedNodes, count: number, seconds: 
       .create({ metadata: { name }, spec: { system: 'redis', endpoint, host: `worker-${index}` } } as never);
     const own = client.resource(members, NAMESPACE);
     const agent = redisAgent(
-      { clock, random, ids: { next: (prefix: string) => `${prefix}-${++ids}` } },
+      { clock, random, ids },
       {
         namespace: NAMESPACE,
         name,
         version: '0.1.0',
-        place: `place-${index}`,
+        place: `00000000-0000-4000-8000-${digits(index)}`,
         source: listWatchOf(own, { fieldSelector: `metadata.name=${name}` }),
         members: own,
         leases: client.resource(leases, NAMESPACE),

@@ -17,17 +17,26 @@ export interface LeaseObject extends KubeResource {
 
 export interface LeaseClient extends ObjectClient<LeaseObject> {
   create(object: LeaseObject, options?: { readonly signal?: AbortSignal }): Promise<LeaseObject>;
-  /** A conflict if the version that the value names is not the present one. */
+  /** As a whole or not at all. Status 422 if something is not what it is tested for. */
   patch(
     name: string,
-    patch: { readonly type: 'merge'; readonly value: object },
+    patch: { readonly type: 'json'; readonly value: readonly LeaseStep[] },
     options?: { readonly signal?: AbortSignal },
   ): Promise<LeaseObject>;
+}
+
+/** A step of a JSON patch. */
+export interface LeaseStep {
+  readonly op: 'test' | 'replace';
+  readonly path: string;
+  readonly value: string;
 }
 
 /** The longest silence of an agent that lives. */
 export const LEASE_SECONDS = 30;
 export const RENEW_MS = 10_000;
+/** So long an account that may not patch its lease is not asked to again. Its rights may be renewed while its agent runs. */
+const NO_PATCH_MS = 600_000;
 
 /** On the lease of every member, with its name: managers watch these, and no others. */
 export const MEMBER_LEASE_LABEL = 'agents.reeve.dev/member';
@@ -86,6 +95,7 @@ export class MemberLease {
   #heldUntil = Number.NEGATIVE_INFINITY;
   /** As the server answered when we last wrote it. */
   #own: LeaseObject | undefined;
+  #patchesFrom = Number.NEGATIVE_INFINITY;
 
   constructor(ports: { readonly clock: Clock }, client: LeaseClient, options: MemberLeaseOptions) {
     const { member, life, place } = options;
@@ -112,21 +122,28 @@ export class MemberLease {
   }
 
   /**
-   * Without reading it first, and only what changes: thousands of agents do this all day. The version that goes along is all that it
-   * rests on: if anybody wrote the lease since, or it is another one, the server refuses.
+   * Without reading it first, and only what changes: thousands of agents do this all day. All that it rests on is tested by the server:
+   * that we are the holder. No other life has this name, so that nobody can have had the lease since, whatever else was written to it.
+   * A version would say less: a store that was restored counts them a second time.
    */
   async #renewOwn(signal: AbortSignal): Promise<boolean> {
     const own = this.#own;
     // Whatever comes of it, it is read the next time, unless this is written.
     this.#own = undefined;
-    const resourceVersion = own?.metadata.resourceVersion;
-    if (!own || resourceVersion === undefined) return false;
-    const value = { metadata: { resourceVersion }, spec: { renewTime: this.#renewTime() } };
+    if (!own) return false;
+    if (this.#clock.now() < this.#patchesFrom) return this.#update(own, signal);
+    const value: readonly LeaseStep[] = [
+      { op: 'test', path: '/spec/holderIdentity', value: this.#holder },
+      { op: 'replace', path: '/spec/renewTime', value: this.#renewTime() },
+    ];
     try {
-      return this.#keep(await written(this.#client.patch(this.#name, { type: 'merge', value }, { signal })));
+      return this.#keep(await written(this.#client.patch(this.#name, { type: 'json', value }, { signal })));
     } catch (error) {
+      const { status } = failureOf(error);
+      if (status === 422) return false;
       // Accounts that were made before agents did this may update their lease, and not patch it.
-      if (failureOf(error).status !== 403) throw error;
+      if (status !== 403) throw error;
+      this.#patchesFrom = this.#clock.now() + NO_PATCH_MS;
       return this.#update(own, signal);
     }
   }
