@@ -57,7 +57,10 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
   const real = isReal ? await killRounds({ ...asked, rounds: Number(values.rounds), hasAgents: false }) : NONE;
   const agentRounds = Number(values['agent-rounds']);
   const agents = isReal ? await killRounds({ ...asked, rounds: agentRounds, hasAgents: true }) : NONE;
-  const ok = (simulated?.problems.length ?? 0) === 0 && isGood(real) && isGood(agents);
+  const lives = simulated?.stages.reduce((sum, stage) => sum + stage.lives, 0) ?? 0;
+  // What was chosen by a name that nothing has proves nothing.
+  const hasRun = simulated ? lives > 0 : real.results.length + agents.results.length > 0;
+  const ok = hasRun && (simulated?.problems.length ?? 0) === 0 && isGood(real) && isGood(agents);
   // A part is for trying out; only the whole is a result.
   const isWhole = real.results.length >= LEAST_ROUNDS && agents.results.length >= LEAST_AGENT_ROUNDS;
   if (!simulated || every !== '1' || stage !== '' || !isWhole) return ok;

@@ -7,8 +7,9 @@ import { request } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Machine } from '@reeve/cli/plane-testing';
-import { REEVE, temporaryFolder, until } from '@reeve/rig';
+import { Machine, readOr } from '@reeve/cli/plane-testing';
+import { REEVE, run, temporaryFolder, until } from '@reeve/rig';
+import type { PodOnSite } from '../site/kinds.ts';
 import { PATIENCE, type Place } from './place.ts';
 
 export interface Case {
@@ -31,6 +32,12 @@ async function refusal(...args: readonly string[]): Promise<string> {
   clearTimeout(late);
   assert.ok(code !== 0 && code !== null, `it ended with ${code}: ${said}`);
   return said.trim();
+}
+
+/** Of the first run of a pod. */
+function logOf(place: Place, { metadata, spec }: PodOnSite): string {
+  const way = ['nodes', spec?.nodeName ?? '', 'pods', metadata.uid, 'containers', 'main', '0', 'log'];
+  return join(place.machine.data, ...way);
 }
 
 const unknownImage: Case = {
@@ -60,9 +67,11 @@ const portInUse: Case = {
       async () => (await place.pod('late')).status?.containerStatuses?.[0]?.state?.terminated,
       PATIENCE,
     );
-    assert.notEqual(ended.exitCode, 0);
+    assert.equal(ended.exitCode, 1);
+    const [why = ''] = /listen EADDRINUSE.*/.exec(readOr(logOf(place, await place.pod('late')))) ?? [];
+    assert.notEqual(why, '', 'its log says why');
     await place.remove('late');
-    return `${said.split('\n')[0]}; the pod: ${ended.reason}, exit code ${ended.exitCode}`;
+    return `${said.split('\n')[0]}; the pod: ${ended.reason}, exit code ${ended.exitCode}, its log: ${why}`;
   },
 };
 
@@ -72,11 +81,11 @@ const forks: Case = {
     const script =
       'trap "" TERM; while :; do setsid sh -c "trap \\"\\" TERM; sleep 300 & sleep 300" & sleep 0.02; done';
     await place.create('forks', ['sh', '-c', script]);
-    const before = place.machine.processes().length;
-    await until('they are many', () => place.machine.processes().length > before + MANY, PATIENCE);
-    const many = place.machine.processes().length;
+    const { uid } = (await place.pod('forks')).metadata;
+    const its = () => place.machine.processes().filter((pid) => readOr(`/proc/${pid}/environ`).includes(uid));
+    const many = await until('they are many', () => its().length > MANY && its().length, PATIENCE);
     const ms = await place.remove('forks');
-    await until('none is left', () => place.machine.processes().length <= before, PATIENCE);
+    assert.deepEqual(its(), [], 'a pod that is gone has no process');
     return `${await place.event('forks', 'Killing')}; ${many} processes, all gone ${ms.toFixed(0)} ms after its deletion`;
   },
 };
@@ -86,9 +95,7 @@ const floods: Case = {
   async run(place) {
     const script = 'while :; do head -c 5000000 /dev/zero | tr "\\0" x; sleep 0.1; done';
     await place.create('floods', ['sh', '-c', script]);
-    const { metadata, spec } = await place.running('floods');
-    const way = ['nodes', spec?.nodeName ?? '', 'pods', metadata.uid, 'containers', 'main', '0', 'log'];
-    const log = join(place.machine.data, ...way);
+    const log = logOf(place, await place.running('floods'));
     let longest = 0;
     let emptied = 0;
     for (const end = performance.now() + FLOOD_MS, size = { last: 0 }; performance.now() < end; ) {
@@ -139,7 +146,13 @@ const inUse: Case = {
   async run(place) {
     const said = await refusal('up', '--data', place.machine.data);
     assert.match(said, /EMBEDDED_STORE_LOCKED/);
-    const restored = await refusal('restore', '/dev/null', '--data', place.machine.data);
+    // A good backup: it is the folder that is refused, not the file.
+    const copy = join(temporaryFolder('reeve-copy'), 'backup.db');
+    const args = ['backup', copy, '--data', place.machine.data];
+    const { code, stderr } = await run(process.execPath, [REEVE, ...args], PATIENCE);
+    assert.equal(code, 0, stderr);
+    const restored = await refusal('restore', copy, '--data', place.machine.data);
+    assert.match(restored, /PLANE_RUNNING/);
     return `${said.split('\n')[0]}; restore: ${restored.split('\n')[0]}`;
   },
 };

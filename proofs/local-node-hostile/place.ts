@@ -8,6 +8,8 @@ import { configMaps, NAMESPACE, type PodOnSite, pods, toldOf } from '../site/kin
 export const PATIENCE = { timeoutMs: 60_000 };
 const HEALTHY = 'healthy';
 const LOOK_EVERY_MS = 250;
+/** An answer that takes longer is none: whoever asked has given up. */
+const MOST_LOOK_MS = 10_000;
 
 /** How the others fared meanwhile. */
 export interface Looks {
@@ -99,24 +101,28 @@ export class Place {
     let slowestMs = 0;
     let isOver = false;
     const look = async () => {
+      const began = performance.now();
+      const seen = await this.lookAround().catch((error: unknown) => [`the API does not answer: ${String(error)}`]);
+      const ms = performance.now() - began;
+      problems.push(...seen, ...(ms > MOST_LOOK_MS ? [`the API took ${ms.toFixed(0)} ms to answer`] : []));
+      slowestMs = Math.max(slowestMs, ms);
+      count++;
+    };
+    const looking = (async () => {
       while (!isOver) {
-        const began = performance.now();
-        problems.push(
-          ...(await this.lookAround().catch((error: unknown) => [`the API does not answer: ${String(error)}`])),
-        );
-        slowestMs = Math.max(slowestMs, performance.now() - began);
-        count++;
+        await look();
         await sleep(LOOK_EVERY_MS);
       }
-    };
-    const looking = look();
+    })();
+    let value: T;
     try {
-      const value = await work();
-      return { value, looks: { count, slowestMs, problems } };
+      value = await work();
     } finally {
       isOver = true;
       await looking;
     }
+    await look(); // what it left behind
+    return { value, looks: { count, slowestMs, problems } };
   }
 }
 

@@ -36,10 +36,11 @@ function deathsOf(effects: number, withLooks: number): readonly Death[] {
 async function play(stage: Stage): Promise<void> {
   const undisturbed = { after: Number.POSITIVE_INFINITY, comes: 'before' } as const;
   const calm = await live(stage, { ...undisturbed, looksCount: false });
-  const { effects: withLooks } = await live(stage, { ...undisturbed, looksCount: true });
+  const looking = await live(stage, { ...undisturbed, looksCount: true });
+  const withLooks = looking.effects;
   let lives = 0;
   let deaths = 0;
-  let problems = calm.problem === undefined ? [] : [`undisturbed: ${calm.problem}`];
+  let problems = [calm, looking].flatMap(({ problem }) => (problem === undefined ? [] : [`undisturbed: ${problem}`]));
   const report = () => {
     const line: DeathReport = { stage: stage.name, effects: calm.effects, withLooks, lives, deaths, problems };
     process.stdout.write(`${JSON.stringify(line)}\n`);

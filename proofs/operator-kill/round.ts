@@ -72,8 +72,9 @@ export class KillWorld {
   async measure(operation: OperationName): Promise<number> {
     const began = performance.now();
     const begun = await this.#declared.begin(operation, () => 0);
-    await this.#settled(begun);
+    const told = await this.#settled(begun);
     const took = performance.now() - began;
+    if (begun.task !== undefined && told !== 'Succeeded') throw new Error(`undisturbed, ${operation} ends as ${told}`);
     await this.#putAway(begun);
     return took;
   }
@@ -107,11 +108,13 @@ export class KillWorld {
       figures.killedAfterMs = performance.now() - asked;
       figures.hit = hit.trees.filter(isServerTree).length;
       figures.agentsHit = hit.trees.filter(isAgentTree).length;
+      if (plan.victim !== 'plane' && hit.trees.length === 0) problems.push('nobody was hit');
       if (hit.planeDied) figures.exitsKnown = await this.#comeBack(plan, hit, problems);
       figures.task = await this.#settled(begun);
       await this.#agentsHeard();
       const spared = before.filter((tree) => !hit.trees.some((one) => isSameContainer(one, tree)));
-      problems.push(...restarted(spared, treesOf(site, await site.allPods())));
+      const now = treesOf(site, await site.allPods());
+      problems.push(...restarted(spared, now), ...unharmed(hit.trees, now));
       problems.push(...(await processProblems(site)));
       figures.writes = traffic.writes;
       figures.losses = await this.#judge(traffic, figures.hit > 0, problems);
@@ -186,6 +189,12 @@ export class KillWorld {
     problems.push(...closed.problems, ...(await site.judge(MAIN, this.#journal.expected)));
     return closed.losses;
   }
+}
+
+/** Whoever was killed and is as before was not killed: then this round says nothing. */
+function unharmed(hit: readonly ContainerTree[], after: readonly ContainerTree[]): readonly string[] {
+  const same = hit.filter((tree) => after.some((one) => isSameContainer(one, tree) && one.main === tree.main));
+  return same.map(({ pod, container, main }) => `${container.name} of ${pod.metadata.name} outlived it as ${main}`);
 }
 
 /** Containers of pods that are still the same ones must have the same processes: nobody begins what already runs. */

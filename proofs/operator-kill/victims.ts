@@ -7,7 +7,7 @@ import type { RoundPlan } from './plan.ts';
 
 /** Who was hit. */
 export interface Hit {
-  /** Containers, as they stood right before. */
+  /** Containers of which something was killed, as they stood right before. */
   readonly trees: readonly ContainerTree[];
   readonly planeDied: boolean;
 }
@@ -16,14 +16,16 @@ export interface Hit {
 export async function strike(site: Site, plan: RoundPlan, pick: (count: number) => number): Promise<Hit> {
   const all = treesOf(site, await site.allPods());
   const planeDied = plan.victim === 'plane' || plan.victim === 'plane and pods' || plan.victim === 'everything';
-  const trees = doomed(all, plan, pick);
+  const programs = new Set([...site.servers(), ...site.agents()]);
+  // Of a pod that is only just beginning there may be no program yet.
+  const begun = new Set([...programs].map((pid) => treeOf(pid, all)));
+  const trees = doomed(all, (tree) => begun.has(tree), plan, pick);
   // First, so that what happens to pods is what it finds when it comes back.
   if (planeDied) await site.killPlane();
   const isWhole = plan.victim === 'everything' || plan.manner === 'whole pod';
-  const programs = new Set([...site.servers(), ...site.agents()]);
   for (const pid of site.machine.processes()) {
-    const tree = treeOf(pid, all);
-    if (tree && trees.includes(tree) && (isWhole || programs.has(pid))) tryToKill(pid);
+    const tree = treeOf(pid, trees);
+    if (tree && (isWhole || programs.has(pid))) tryToKill(pid);
   }
   if (isWhole) for (const { shim } of trees) tryToKill(shim);
   return { trees, planeDied };
@@ -31,6 +33,7 @@ export async function strike(site: Site, plan: RoundPlan, pick: (count: number) 
 
 function doomed(
   all: readonly ContainerTree[],
+  hasBegun: (tree: ContainerTree) => boolean,
   { victim, pods, manner }: RoundPlan,
   pick: (count: number) => number,
 ): readonly ContainerTree[] {
@@ -40,10 +43,10 @@ function doomed(
     case 'everything':
       return all;
     case 'agents':
-      return some(all.filter(isAgentTree), pods, pick);
+      return some(all.filter(isAgentTree).filter(hasBegun), pods, pick);
     case 'pods':
     case 'plane and pods': {
-      const servers = some(all.filter(isServerTree), pods, pick);
+      const servers = some(all.filter(isServerTree).filter(hasBegun), pods, pick);
       if (manner === 'program') return servers;
       const uids = new Set(servers.map(({ pod }) => pod.metadata.uid));
       return all.filter(({ pod }) => uids.has(pod.metadata.uid));

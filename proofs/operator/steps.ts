@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readOr } from '@reeve/cli/plane-testing';
 import type { RedisClusterStatus } from '@reeve/redis';
-import { until } from '@reeve/rig';
+import { once, until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
 import { backupStep } from './backup-steps.ts';
 import { damageSteps } from './damage-steps.ts';
@@ -24,9 +24,10 @@ function shares({ members = [] }: RedisClusterStatus): readonly number[] {
   return members.flatMap(({ slots }) => (slots === undefined ? [] : [slotsOf(slots)]));
 }
 
-function isEven(status: RedisClusterStatus): boolean {
+function isEven(status: RedisClusterStatus, primaries = 3): boolean {
   const all = shares(status);
-  return all.every((share) => Math.abs(share - 16_384 / all.length) <= (16_384 / all.length) * 0.06);
+  const fair = 16_384 / primaries;
+  return all.length === primaries && all.every((share) => Math.abs(share - fair) <= fair * 0.06);
 }
 
 /** Where everybody lives: worker node and zone by pod. */
@@ -72,6 +73,7 @@ const create: Step = {
     const homes = await places(stage);
     const zones = await Promise.all(['a', 'b', 'c'].map((zone) => nodesOfZone(stage.site, zone)));
     const zoneOf = (pod: string) => zones.findIndex((nodes) => nodes.includes(homes.get(pod) ?? ''));
+    assert.equal(members.filter(({ of }) => of !== undefined).length, 3, 'each primary has a replica');
     for (const { pod, of } of members) {
       if (of !== undefined) assert.notEqual(zoneOf(pod), zoneOf(of), `${pod} and its primary ${of} share a zone`);
     }
@@ -88,14 +90,10 @@ const scale: Step = {
   async run(stage) {
     await stage.declare({ primaries: 6 });
     await stage.whole(6, 'it has grown');
-    await stage.site.settled(
-      MAIN,
-      'slots are even over six',
-      (status) => shares(status).length === 6 && isEven(status),
-    );
+    await stage.site.settled(MAIN, 'slots are even over six', (status) => isEven(status, 6));
     await stage.declare({ primaries: 3 });
     await stage.whole(3, 'it has shrunk');
-    await stage.site.settled(MAIN, 'slots are even over three', isEven);
+    await stage.site.settled(MAIN, 'slots are even over three', (status) => isEven(status));
   },
 };
 
@@ -111,7 +109,7 @@ const rebalance: Step = {
     assert.equal(ended.phase, 'Succeeded', JSON.stringify(ended));
     await site.settled(MAIN, 'the slots are there', (status) => Math.max(...shares(status)) > 6_500);
     await stage.declare({ rebalance: { mode: 'automatic' } });
-    await site.settled(MAIN, 'slots are even', isEven);
+    await site.settled(MAIN, 'slots are even', (status) => isEven(status));
   },
 };
 
@@ -125,6 +123,8 @@ const failover: Step = {
     const ended = await site.taskEnded(task);
     assert.equal(ended.phase, 'Succeeded', JSON.stringify(ended));
     await stage.whole();
+    const { members = [] } = await site.status(MAIN);
+    assert.equal(members.find(({ pod }) => pod === to)?.role, 'primary', 'whoever was asked for is one, and stays it');
   },
 };
 
@@ -138,6 +138,10 @@ const configuration: Step = {
       return now.size === 6 && [...now.values()].every((id) => ![...before.values()].includes(id));
     });
     await stage.whole();
+    const access = await stage.site.access(MAIN);
+    for (const endpoint of await stage.site.endpoints(MAIN)) {
+      assert.deepEqual(await once(endpoint, access, 'CONFIG', 'GET', 'slowlog-max-len'), ['slowlog-max-len', '64']);
+    }
   },
 };
 
@@ -169,9 +173,11 @@ const moved: Step = {
     await site.settled(name, 'it is created', isWhole);
     // A node with none of the main cluster's primaries would be better still; volumes of that one wait for the node.
     const node = await nodeOfAPrimary(stage, name);
-    await lose(site, [node]);
-    await site.settled(name, 'it healed elsewhere', isWhole);
-    assert.ok((await site.podsOf(name)).every(({ spec: pod }) => pod?.nodeName !== node));
+    assert.ok((await lose(site, [node])) > 0, `nothing was on ${node}`);
+    await site.settled(name, 'it healed elsewhere', async (status) => {
+      const elsewhere = (await site.podsOf(name)).filter(({ spec: pod }) => pod?.nodeName !== node);
+      return isWhole(status) && elsewhere.length === 6;
+    });
     assert.deepEqual(await site.judge(name, new Map()), []);
     await bringBack(site, [node]);
     await site.remove(name);
