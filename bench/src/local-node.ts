@@ -66,7 +66,7 @@ export default async function localNode(argv: readonly string[]): Promise<void> 
   process.stdout.write(
     `Ready: from the start of the process until the API answers and all three nodes have said anew that they are ready. ` +
       `Pod to process: from the answer to the request that made the pod, bound to a node, until its program runs; ${sizes.singles} pods, one after the other. ` +
-      `Idle: user and system time of the whole process over ${sizes.idleMs / 1_000} s.\n`,
+      `Idle: user and system time of the whole process, and of those of its pods, over ${sizes.idleMs / 1_000} s.\n`,
   );
   const bars = [
     atMost('reeve up to ready, warm, s', median(warmMs) / 1_000, 1.5),

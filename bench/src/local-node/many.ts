@@ -31,10 +31,13 @@ export async function manyPods({ pods: count, settleMs, idleMs }: ManySizes): Pr
   await until(`${count} pods run`, async () => (await running(plane)) === count, PATIENCE);
   const allRunningMs = performance.now() - began;
   await sleep(settleMs);
-  const before = cpuMsOf(plane.pid);
+  const pids = [plane.pid, ...plane.podPids()];
+  if (pids.length <= count) throw new Error(`${pids.length} processes are too few for ${count} pods`);
+  const usedMs = () => pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0);
+  const before = usedMs();
   const idleBegan = performance.now();
   await sleep(idleMs);
-  const idlePercent = ((cpuMsOf(plane.pid) - before) / (performance.now() - idleBegan)) * 100;
+  const idlePercent = ((usedMs() - before) / (performance.now() - idleBegan)) * 100;
   if ((await running(plane)) !== count) throw new Error('not all pods run any more');
   return { allRunningMs, idlePercent, emptyMb, residentMb: residentMbOf(plane.pid) };
 }

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AnyObject, connect, type Connection, type KubeClient, resource, systemKubePorts } from '@reeve/kube';
 import { freePort, REEVE, temporaryFolder, until } from '@reeve/rig';
+import { leaseKind } from '@reeve/runtime';
 
 /** The best first, as a node chooses. */
 export const DRIVERS = ['bwrap', 'unshare', 'plain'] as const;
@@ -25,13 +26,7 @@ interface Lease extends AnyObject {
 }
 
 const nodes = resource<Node>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
-const leases = resource<Lease>({
-  group: 'coordination.k8s.io',
-  version: 'v1',
-  plural: 'leases',
-  kind: 'Lease',
-  namespaced: true,
-});
+const leases = resource<Lease>(leaseKind);
 
 const PATIENCE = { timeoutMs: 60_000, everyMs: 5 };
 const REFUSAL = 'NODE_OPTIONS';
@@ -62,6 +57,13 @@ export class Plane implements AsyncDisposable {
   get client(): KubeClient {
     if (!this.#connection) throw new Error('the control plane is not up');
     return this.#connection.client;
+  }
+
+  /** Of its pods: whatever has a cookie of this folder in its environment. */
+  podPids(): readonly number[] {
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && isOurs(pid, this.#data));
   }
 
   /** A place for files of pods, beside the data. */
@@ -124,11 +126,9 @@ export class Plane implements AsyncDisposable {
     return said.includes(REFUSAL) ? new PlaneRefused(said.split('\n')[0]) : new Error(`reeve up ended:\n${said}`);
   }
 
-  /** Kills what has a cookie of this folder in its environment. Returns how many there were. */
+  /** Kills what its pods are. Returns how many processes there were. */
   #endPods(): number {
-    const ours = readdirSync('/proc')
-      .map(Number)
-      .filter((pid) => pid > 0 && isOurs(pid, this.#data));
+    const ours = this.podPids();
     for (const pid of ours) {
       try {
         process.kill(pid, 'SIGKILL');
