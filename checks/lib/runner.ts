@@ -157,11 +157,14 @@ function runBatch(files: readonly string[], write: Write): Promise<Counts | unde
     const output: Buffer[] = [];
     let told: Counts | undefined;
     let begun = 'none';
-    const killer = setTimeout(() => {
-      const words = `killed, because it did not give way within ${minutes} minutes; the test that was begun last: ${begun}`;
-      output.push(Buffer.from(`${words}\n`));
-      child.kill('SIGKILL');
-    }, minutes * 60_000 + GRACE_MS);
+    const killer = setTimeout(
+      () => {
+        const words = `killed, because it did not give way within ${minutes} minutes; the test that was begun last: ${begun}`;
+        output.push(Buffer.from(`${words}\n`));
+        child.kill('SIGKILL');
+      },
+      minutes * 60_000 + GRACE_MS,
+    );
     child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
     child.on('message', (message) => {

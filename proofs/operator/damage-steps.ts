@@ -201,8 +201,16 @@ const quorum: Step = {
       site,
       (await site.podsOf(MAIN)).filter(({ metadata }) => doomed.some(({ pod }) => pod === metadata.name)),
     );
+    assert.equal(trees.length, 2);
+    const before = await site.runIds(MAIN);
     for (const pid of site.servers()) if (treeOf(pid, trees)) tryToKill(pid);
-    await until('they are missed', async () => (await site.runIds(MAIN)).size === 6, { timeoutMs: PATIENCE_MS });
+    const areBack = async () => {
+      const now = await site.runIds(MAIN);
+      return (
+        now.size === 6 && trees.every(({ pod: { metadata } }) => now.get(metadata.uid) !== before.get(metadata.uid))
+      );
+    };
+    await until('all six answer, those two as other runs', areBack, { timeoutMs: PATIENCE_MS });
     await stage.whole();
   },
 };

@@ -50,6 +50,7 @@ const created: Step = {
     await stage.whole(3, 'it is created');
     const { members = [] } = await stage.site.status(bare.name);
     const zone = (name: string) => Number(name.split('-').at(-1)) % 3;
+    assert.equal(members.filter(({ of }) => of !== undefined).length, 3, 'each primary has a replica');
     for (const { pod, of } of members) {
       if (of !== undefined) assert.notEqual(zone(pod), zone(of), `${pod} and its primary ${of} share a zone`);
     }

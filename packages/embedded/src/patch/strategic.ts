@@ -158,4 +158,3 @@ function lookUpList(type: Type, name: string): Below {
   if (!below.list) throw new PatchFailure(500, 'expected slice or array type, but got: struct');
   return { below: below.list.element, rule };
 }
-
