@@ -143,7 +143,7 @@ const BATCH_MINUTES = 3;
 const GRACE_MS = 5_000;
 
 function runBatch(files: readonly string[], write: Write): Promise<Counts | undefined> {
-  const minutes = Number(process.env.REEVE_TEST_MINUTES ?? BATCH_MINUTES);
+  const minutes = Number(process.env.REEVE_TEST_MINUTES) || BATCH_MINUTES;
   return new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(new URL('./batch-testing.ts', import.meta.url)), [...files], {
       cwd: root,
@@ -171,7 +171,10 @@ function runBatch(files: readonly string[], write: Write): Promise<Counts | unde
       if (typeof message === 'string') begun = message;
       else told = message as unknown as Counts;
     });
-    child.on('error', reject);
+    child.on('error', (error) => {
+      clearTimeout(killer);
+      reject(error);
+    });
     child.on('close', (code, signal) => {
       clearTimeout(killer);
       write(Buffer.concat(output).toString());

@@ -67,8 +67,9 @@ export class FreshRedis implements RedisPort {
       const access = digest(options);
       // Files are replaced while they are read: what is the same twice belongs together.
       if (access === this.#access || access !== digest(again)) return;
+      const next = connect(options);
       this.#retired = [...this.#retired, { port: this.#port, since: this.#clock.now() }];
-      [this.#port, this.#access] = [connect(options), access];
+      [this.#port, this.#access] = [next, access];
     } catch (error) {
       failed(`files of password and certificates: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -25,6 +25,12 @@ test('when one part fails the others are told to stop, and waited for', { timeou
   assert.deepEqual(ended, ['a', 'b']);
 });
 
+test('a part that ends by itself ends the others', { timeout: 10_000 }, async () => {
+  const ended: string[] = [];
+  await together(new AbortController().signal, [part(ended, 'a'), async () => undefined]);
+  assert.deepEqual(ended, ['a']);
+});
+
 test('all end when they are told to', async () => {
   const ended: string[] = [];
   const stop = new AbortController();

@@ -1,5 +1,5 @@
 /** The proof that the agent of a pod cannot be at anything any more, from what the server has at this moment. */
-import { MEMBER_LEASE_LABEL } from '@reeve/runtime';
+import { leaseNameOf, MEMBER_LEASE_LABEL } from '@reeve/runtime';
 import type { Api } from '@reeve/runtime/manager';
 import { type LeaseSight, presenceOf, seeLease } from '../agent/presence.ts';
 import { memberLeases, pods, type WorkerNode, workerNodes } from '../api/kinds.ts';
@@ -60,7 +60,7 @@ async function isSilent(
 ): Promise<boolean> {
   const labelSelector = `${MEMBER_LEASE_LABEL}=${name}`;
   const { items } = await api.resource(memberLeases, namespace).list({ labelSelector, signal });
-  const [lease] = items;
+  const lease = items.find(({ metadata }) => metadata?.name === leaseNameOf(name));
   if (!lease?.spec?.holderIdentity) return true;
   if (!sight || seeLease(sight, lease, now) !== sight) return false;
   const presence = presenceOf(sight, now);

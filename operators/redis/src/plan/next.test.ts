@@ -201,6 +201,10 @@ test('an old replica that does not get in step with its new primary is made anew
   assert.deepEqual(kinds(look(behind('p0r0'), { pods: pods() })), ['fix'], 'of an old primary it can read all');
   assert.deepEqual(kinds(look(behind('p0r0'), { pods: pods(0, 1) })), ['fix'], 'a new one is waited for');
   assert.deepEqual(kinds(look(behind('p0r0', 'p1r0'), { pods: pods(0) })), ['fix'], 'when nothing else is amiss');
+  const two = look(behind('p0r0', 'p1r0'), { pods: pods(0, 2) });
+  assert.deepEqual(kinds(two), ['fix', 'restart c-1'], 'of several one after the other');
+  const oneAway = whole.map((_, at) => ({ isCurrent: at === 0 || at === 2, isDeleting: at === 1 }));
+  assert.deepEqual(kinds(look(behind('p0r0', 'p1r0'), { pods: oneAway })), ['fix'], 'the next when that is back');
 });
 
 test('silent pods of an old kind are made anew before anything was ever begun, and never after', () => {

@@ -36,12 +36,15 @@ export function upgrades(
 ): readonly Wish[] {
   // One at a time, and the next one when everything is well again.
   const old = housed.filter(isOld);
-  const late = old.find((pod) => isLeftBehind(pod, housed));
-  const isHarmless = ({ code, nodes }: Finding) =>
-    code === 'PLACEMENT' || (code === 'REPLICA_LINK_DOWN' && nodes[0] === late?.node.id);
+  const late = old.filter((pod) => isLeftBehind(pod, housed));
+  // Several may be late at once: a machine had more than one primary, or a primary more than one replica.
+  const isOfLate = ({ nodes: [id] }: Finding) => late.some(({ node }) => node.id === id);
+  const isHarmless = (finding: Finding) =>
+    finding.code === 'PLACEMENT' || (finding.code === 'REPLICA_LINK_DOWN' && isOfLate(finding));
   const isWell = isClean(findings.filter((finding) => !isHarmless(finding)));
   if (!isWell || pods.some((pod) => pod.isDeleting || (pod.isCurrent && !pod.isReady))) return [];
-  if (late) return [restart(late, 'does not get in step with its new primary, and may once it is new, too', LATE_MS)];
+  if (late[0])
+    return [restart(late[0], 'does not get in step with its new primary, and may once it is new, too', LATE_MS)];
   const ailing = old.filter((pod) => !isServed(pod));
   // While one is away, none that serves is taken beside it.
   const due = ailing.length > 0 ? ailing : old;

@@ -35,12 +35,14 @@ const packaged: Entry = {
 interface Apt {
   /** What is offered, by the sources that count: `machine`, `own`, `suites`. */
   readonly offers: Readonly<Record<string, string>>;
+  /** Whose mirrors no longer have what they offer. */
+  readonly gone?: readonly string[];
   /** For whom the sources say that they are Debian's. */
   readonly named: readonly string[];
 }
 
 /** A machine with this apt-get; what it was told to read goes to `read`. */
-function machineWith({ offers, named }: Apt, read: string[]): ToolMachine {
+function machineWith({ offers, named, gone = [] }: Apt, read: string[]): ToolMachine {
   const machine = new ToolMachine();
   machine.install('apt-get', async ({ argv, env, folder }: RunRequest) => {
     const config = env.APT_CONFIG;
@@ -54,6 +56,7 @@ function machineWith({ offers, named }: Apt, read: string[]): ToolMachine {
     }
     if (offer === undefined) return { code: 100, stderr: 'E: Unable to locate package server' };
     if (argv.includes('--print-uris')) return { stdout: `'http://m/${file}' ${file} 1 SHA256:${sum(DEB)}\n` };
+    if (gone.includes(lists)) return { code: 100, stderr: 'E: Failed to fetch: 404 Not Found' };
     machine.put(`${folder}/${file}`, DEB);
     return {};
   });
@@ -105,6 +108,13 @@ test('a machine without lists has its own sources read first', async () => {
   const older = machineWith({ offers: { own: '2.0.7-1', suites: '2.1.0-3' }, named: ['own'] }, read);
   assert.match(await outcome(older), THERE);
   assert.equal(read[2], 'suites');
+});
+
+test('lists of the machine that name what its mirror no longer has are not the last word', async () => {
+  const offers = { machine: '2.1.0-1', suites: '2.1.0-3' };
+  assert.match(await outcome(machineWith({ offers, named: ['machine'], gone: ['machine'] }, [])), THERE);
+  const nowhere = machineWith({ offers, named: ['machine'], gone: ['machine', 'suites'] }, []);
+  assert.match(await outcome(nowhere), /404 Not Found/);
 });
 
 test('where nobody has it, what is there is told', async () => {

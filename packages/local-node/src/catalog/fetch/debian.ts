@@ -16,8 +16,7 @@ export interface Offer {
 const SANDBOX = ['-o', 'APT::Sandbox::User=root'];
 
 export async function fetchPackages(work: FetchWork, source: DebianSource): Promise<void> {
-  const { offers, env } = await offered(work, source);
-  await work.run(['apt-get', '-q', ...SANDBOX, 'download', ...source.packages], env);
+  const offers = await download(work, source);
   for (const { file, sha256 } of offers) {
     requireSum(file, await work.sha256(file), sha256);
     await work.run(['dpkg-deb', '-x', file, 'root']);
@@ -29,8 +28,8 @@ export async function fetchPackages(work: FetchWork, source: DebianSource): Prom
   await removeLists(work);
 }
 
-/** The first lists that have the packages in the wanted version. */
-async function offered(work: FetchWork, source: DebianSource) {
+/** By the first lists that have the packages in the wanted version, and know where they lie: old ones name what mirrors no longer have. */
+async function download(work: FetchWork, source: DebianSource): Promise<readonly Offer[]> {
   const { packages, suites } = source;
   const ask = async (env: AptEnvironment): Promise<readonly Offer[]> =>
     parseOffers(await work.run(['apt-get', '-q', ...SANDBOX, '--print-uris', 'download', ...packages], env));
@@ -39,7 +38,8 @@ async function offered(work: FetchWork, source: DebianSource) {
     try {
       const offers = await ask(env);
       refuseOther(offers, source);
-      return { offers, env };
+      await work.run(['apt-get', '-q', ...SANDBOX, 'download', ...packages], env);
+      return offers;
     } catch (error) {
       if (!(error instanceof FetchProblem)) throw error;
       problem = error;
