@@ -71,7 +71,10 @@ export function prepareNew(decoded: Decoded, target: Target, context: Context, o
 }
 
 const circumstances = ({ clock, registry }: Context, subresource: string): Circumstances => ({
-  now: timeText(clock.now()),
+  // Few kinds ask, and to put a time into words takes as long as to read a small object.
+  get now() {
+    return timeText(clock.now());
+  },
   subresource,
   kinds: registry.kinds,
 });

@@ -1,5 +1,12 @@
 /** What the store's thread and its database thread say to each other: plain values, cheap to copy. */
+import type { MessagePort } from 'node:worker_threads';
 import type { EmbeddedErrorCode } from '../errors/errors.ts';
+
+/** What the database thread begins with. */
+export interface Start {
+  readonly path: string;
+  readonly port: MessagePort;
+}
 
 /** revision, resource, namespace, name, deleted (0 or 1), body */
 export type RowValues = readonly [number, string, string, string, number, string];

@@ -4,9 +4,9 @@
  */
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { isMainThread, type MessagePort, workerData } from 'node:worker_threads';
 import type { EmbeddedErrorCode } from '../errors/errors.ts';
-import type { Answer, Request, RowValues } from './sqlite-messages.ts';
+import type { Answer, Request, RowValues, Start } from './sqlite-messages.ts';
 
 /** `reev`, so that no other database is taken for a store. */
 const APPLICATION = 0x72656576;
@@ -135,23 +135,29 @@ function appendTo(database: DatabaseSync): (request: Extract<Request, { type: 'a
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   let written: number | undefined;
+  let broken: unknown;
   const write = ({ rows, garbage, compacted }: Extract<Request, { type: 'append' }>): void => {
-    begin.run();
-    for (const [revision, resource, namespace, name, deleted, body] of rows) {
-      insert.run(revision, resource, namespace, name, deleted, body);
+    const [first] = rows;
+    // A statement of its own is a transaction, too, and what one client writes is mostly that.
+    if (first !== undefined && rows.length === 1 && garbage.length === 0 && compacted === written) {
+      insert.run(...first);
+      return;
     }
+    begin.run();
+    for (const row of rows) insert.run(...row);
     for (const revision of garbage) remove.run(revision);
     if (compacted !== written) compact.run(compacted);
     commit.run();
     written = compacted;
   };
   return (request) => {
+    if (broken !== undefined) throw broken;
     try {
       write(request);
     } catch (error) {
-      // Taken back, it is certain that nothing of it is there. After any other failure the transaction is left open on purpose:
-      // nothing may be written behind it.
-      if (isFull(error) && database.isTransaction) database.exec('ROLLBACK');
+      // Taken back, it is certain that nothing of it is there. After any other failure it is not: nothing may be written behind it.
+      if (!isFull(error)) broken = error;
+      else if (database.isTransaction) database.exec('ROLLBACK');
       throw error;
     }
   };
@@ -169,4 +175,7 @@ function codeOf(error: unknown): EmbeddedErrorCode {
   return unreadable ? 'EMBEDDED_STORE_UNREADABLE' : 'EMBEDDED_STORE_FAILED';
 }
 
-if (parentPort) serve(parentPort, (workerData as { readonly path: string }).path);
+if (!isMainThread) {
+  const { port, path } = workerData as Start;
+  serve(port, path);
+}
