@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import nodeModule from 'node:module';
-import { homedir } from 'node:os';
+import { constants, homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,19 +21,19 @@ function bundledNode() {
 }
 
 /**
- * Hands over to another Node and ends as it ends. The terminal sends Ctrl-C to both: only the child may act on it.
+ * Hands over to another Node and ends as it ends. Signals are passed on: `kill` and supervisors know this process only. A terminal sends
+ * Ctrl-C to both, and the child takes two at once for one.
  * @param {string} node
  */
 function handOver(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  process.on('SIGINT', () => {});
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`reeve: cannot start ${node}: ${error.message}\n`);
     process.exitCode = 1;
   });
   child.on('exit', (code, signal) => {
-    process.exitCode = code ?? 128 + (signal === 'SIGINT' ? 2 : 15);
+    process.exitCode = code ?? 128 + constants.signals[signal ?? 'SIGTERM'];
   });
 }
 

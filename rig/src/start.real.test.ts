@@ -1,29 +1,70 @@
 /** `npm start` as a new user meets it: a declared cluster comes up, is shown, ends; the next start finds it again. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { test } from 'node:test';
-import { run, temporaryFolder } from './index.ts';
+import { type TestContext, test } from 'node:test';
+import { REEVE, run, temporaryFolder, until } from './index.ts';
 
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const START = fileURLToPath(new URL('./start.ts', import.meta.url));
 
-test('npm start brings a declared cluster up, shows it and says how to go on; the next start brings the same one back', async () => {
+test('npm start brings a declared cluster up, shows it and says how to go on; the next start brings the same one back, and Ctrl-C ends all of it', async (t) => {
   const data = join(temporaryFolder('start'), 'data');
-  const start = () => run(process.execPath, [START, '--once', '--data', data], { timeoutMs: 240_000 });
-  const first = await start();
+  const first = await run(process.execPath, [START, '--once', '--data', data], { timeoutMs: 240_000 });
   assert.equal(first.code, 0, first.stdout + first.stderr);
   assert.match(first.stdout, /Creating: create/);
   assert.match(first.stdout, /Running: 16384 slots, 3 primaries, 3 replicas/);
   assert.match(first.stdout, /node bin\/reeve\.js delete pod cache-0/);
   assert.deepEqual(processesOf(data), [], 'nothing is left');
-  const second = await start();
-  assert.equal(second.code, 0, second.stdout + second.stderr);
-  assert.match(second.stdout, /Starting again/);
-  assert.doesNotMatch(second.stdout, /Creating/);
-  assert.match(second.stdout, /Running: 16384 slots, 3 primaries, 3 replicas/);
+  const second = await untilCtrlC(t, data);
+  assert.equal(second.code, 0, second.said);
+  assert.match(second.said, /Starting again/);
+  assert.doesNotMatch(second.said, /Creating/);
+  assert.match(second.said, /Running: 16384 slots, 3 primaries, 3 replicas/);
+  assert.match(second.said, /6 pods ended/);
+  assert.doesNotMatch(second.said, /still open/, 'the control plane ends by itself while its pods go on');
   assert.deepEqual(processesOf(data), [], 'nothing is left');
 });
+
+/** `npm start` in a group of its own, which is sent SIGINT as `timeout` does it: npm, which passes it on, and then all of the group. */
+async function untilCtrlC(
+  t: TestContext,
+  data: string,
+): Promise<{ readonly code: number | null; readonly said: string }> {
+  const npm = spawn('npm', ['start', '--', '--data', data], {
+    cwd: REPOSITORY,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = npm;
+  assert.ok(pid !== undefined);
+  const ended = once(npm, 'exit') as Promise<[number | null]>;
+  t.after(async () => {
+    endGroup(pid);
+    if (processesOf(data).length > 0) await run(process.execPath, [REEVE, 'down', '--data', data]);
+  });
+  let said = '';
+  for (const stream of [npm.stdout, npm.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (said += text));
+  await until('it waits for Ctrl-C', () => Promise.resolve(said.includes('Ctrl-C ends all of it')), {
+    timeoutMs: 240_000,
+  });
+  process.kill(pid, 'SIGINT');
+  process.kill(-pid, 'SIGINT');
+  const [code] = await ended;
+  return { code, said };
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // nothing of it is left, as it should be
+  }
+}
 
 /** Processes that were given something of this folder. */
 function processesOf(data: string): readonly string[] {

@@ -1,9 +1,10 @@
 /**
  * `npm start`: a control plane on this machine, and on it a declared Valkey cluster as real pods, three primaries with a replica each.
- * Runs until Ctrl-C, which ends all of it; the data folder is kept and the next start goes on with it.
+ * Runs until Ctrl-C, which ends all of it; the data folder is kept and the next start goes on with it. Ctrl-C again leaves what is not
+ * ended yet, and says how to end it.
  * `--once` ends after showing; `--data FOLDER` chooses the folder (default `.reeve/local` in the repository).
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -22,6 +23,7 @@ const manifest = join(repository, 'examples', 'redis-cluster.yaml');
 const CLUSTER = 'cache';
 const PATIENCE_MS = 180_000;
 const LOOK_EVERY_MS = 1_000;
+const SAME_KEY_MS = 300;
 
 interface Cluster {
   readonly status?: {
@@ -38,22 +40,63 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** What ends all of it in order. Whoever comes by npm, `timeout` or a terminal sends some signals twice within a moment: that is one. */
+class Stop {
+  readonly asked: Promise<void>;
+  isAsked = false;
+  /** Another one, later: somebody does not want to wait. */
+  onAgain: () => void = () => undefined;
+
+  constructor() {
+    let firstAt: number | undefined;
+    this.asked = new Promise((resolve_) => {
+      const onSignal = () => {
+        const now = performance.now();
+        firstAt ??= now;
+        this.isAsked = true;
+        resolve_();
+        if (now - firstAt >= SAME_KEY_MS) this.onAgain();
+      };
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+    });
+  }
+}
+
 /** Runs the product in this terminal, as a user would. */
 async function reeve(...args: readonly string[]): Promise<number> {
+  return codeOf(begin(args));
+}
+
+function begin(args: readonly string[], more: SpawnOptions = {}): ChildProcess {
   say(`\n$ reeve ${args.map((arg) => (arg === manifest ? relative(repository, manifest) : arg)).join(' ')}`);
-  const child = spawn(process.execPath, [REEVE, ...args], {
+  return spawn(process.execPath, [REEVE, ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
     env: environment,
+    ...more,
   });
+}
+
+async function codeOf(child: ChildProcess): Promise<number> {
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }
 
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
+/** In a group of its own: the Ctrl-C that it is run for may still be on its way to all of ours. */
+async function down(stop: Stop): Promise<number> {
+  const child = begin(['down', '--data', data], { detached: true });
+  stop.onAgain = () => void child.kill('SIGINT');
+  const code = await codeOf(child);
+  if (code !== 0) say(`\nNot all has ended. To end it: node bin/reeve.js down --data ${data}`);
+  return code;
+}
+
 /** Says in a line what the cluster is doing, whenever that is something else, until it runs. */
-async function follow(plane: ChildProcess): Promise<boolean> {
+async function follow(plane: ChildProcess, stop: Stop): Promise<boolean> {
   say('');
   let said = '';
-  for (let waited = 0; waited < PATIENCE_MS && plane.exitCode === null; waited += LOOK_EVERY_MS) {
+  for (let waited = 0; waited < PATIENCE_MS && !hasEnded(plane) && !stop.isAsked; waited += LOOK_EVERY_MS) {
     const asked = [REEVE, 'get', 'redisclusters', CLUSTER, '--output', 'json'];
     const { stdout } = await run(process.execPath, asked, { env: environment });
     const { status = {} } = JSON.parse(stdout || '{}') as Cluster;
@@ -97,6 +140,7 @@ function howToGoOn(): void {
 }
 
 async function bringUp(): Promise<number> {
+  const stop = new Stop();
   const args = [REEVE, 'up', '--data', data];
   say(
     `${existsSync(kubeconfig) ? 'Starting again' : 'Starting'}\n\n$ reeve up --data ${relative(process.cwd(), data) || data}`,
@@ -107,26 +151,34 @@ async function bringUp(): Promise<number> {
     told += text;
     process.stdout.write(text);
   });
-  const stopped = new Promise<void>((stop) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
-  });
-  while (!told.includes('Ctrl-C') && plane.exitCode === null) await sleep(50);
-  if (plane.exitCode !== null) return plane.exitCode;
+  while (!told.includes('Ctrl-C') && !hasEnded(plane)) await sleep(50);
+  // Somebody else has the folder, or it cannot be used: nothing of it is ours to end.
+  if (hasEnded(plane) && plane.exitCode !== 0) return plane.exitCode ?? 1;
+  let code = 1;
   try {
-    const applied = await reeve('apply', '-f', manifest);
-    if (applied !== 0) return applied;
-    const runs = await Promise.race([follow(plane), stopped.then(() => undefined)]);
-    if (runs === undefined) return 0;
-    const shown = await reeve('get', 'redisclusters,pods');
-    if (!runs || shown !== 0) return 1;
-    howToGoOn();
-    if (values.once) return 0;
-    say('Ctrl-C ends all of it; the next `npm start` goes on with the data.');
-    await Promise.race([stopped, once(plane, 'exit')]);
-    return 0;
+    code = stop.isAsked ? 0 : await show(plane, stop);
   } finally {
-    await reeve('down', '--data', data);
+    const ended = await down(stop);
+    code ||= ended;
+    // If it does not end, that was said, and it is not waited for.
+    plane.unref();
+    plane.stdout.destroy();
   }
+  return code;
+}
+
+async function show(plane: ChildProcess, stop: Stop): Promise<number> {
+  const applied = await reeve('apply', '-f', manifest);
+  if (applied !== 0) return applied;
+  const runs = await Promise.race([follow(plane, stop), stop.asked.then(() => undefined)]);
+  if (runs === undefined || stop.isAsked) return 0;
+  const shown = await reeve('get', 'redisclusters,pods');
+  if (!runs || shown !== 0) return 1;
+  howToGoOn();
+  if (values.once) return 0;
+  say('Ctrl-C ends all of it; the next `npm start` goes on with the data.');
+  await Promise.race([stop.asked, once(plane, 'exit')]);
+  return 0;
 }
 
 process.exitCode = await bringUp();

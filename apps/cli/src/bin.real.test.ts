@@ -53,7 +53,7 @@ function packed(name: string, bundled: boolean): string {
     writeFileSync(
       join(node, 'bin', 'node'),
       `#!${process.execPath}
-process.on('SIGTERM', () => process.exit(5));
+for (const [signal, code] of [['SIGTERM', 5], ['SIGINT', 6], ['SIGHUP', 8]]) process.on(signal, () => process.exit(code));
 if (process.argv.includes('wait')) setInterval(() => undefined, 1000);
 else process.exitCode = 7;
 console.log(JSON.stringify(process.argv.slice(2)));
@@ -80,7 +80,14 @@ test('an old Node hands over to the bundled one: arguments as they are, its outp
   assert.deepEqual(JSON.parse(out), [program, ...args]);
 });
 
-test('SIGTERM goes through to the one handed over to, and its exit code comes back', async () => {
-  const { code, err } = await run(packed('waiting', true), ['wait'], (_text, child) => child.kill('SIGTERM'));
-  assert.deepEqual([code, err], [5, '']);
+test('signals go through to the one handed over to, and its exit code comes back', async () => {
+  const program = packed('waiting', true);
+  for (const [signal, expected] of [
+    ['SIGTERM', 5],
+    ['SIGINT', 6],
+    ['SIGHUP', 8],
+  ] as const) {
+    const { code, err } = await run(program, ['wait'], (_text, child) => child.kill(signal));
+    assert.deepEqual([code, err], [expected, ''], signal);
+  }
 });

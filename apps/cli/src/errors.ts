@@ -86,7 +86,8 @@ export const cliErrors = {
   },
   PLANE_SILENT: {
     meaning: 'A control plane uses the data folder, and does not answer, or does not do what it was asked for.',
-    remedy: 'Look at the terminal where `reeve up` runs, and stop it there. Then try again.',
+    remedy:
+      'Look at the terminal where `reeve up` runs, and stop it there; or end the process that the message names: pods outlive it. Then try again.',
   },
   KIND_UNKNOWN: {
     meaning: 'The API serves no kind of that name.',

@@ -3,6 +3,7 @@ import { asReeveError, ReeveError } from '@reeve/runtime';
 import { helpText, nearest } from './args.ts';
 import type { Command } from './command.ts';
 import { allCommands, sections } from './commands.ts';
+import { endProcess } from './end-process.ts';
 import { cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output/report.ts';
@@ -123,5 +124,5 @@ export async function runCli(): Promise<void> {
     if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
     throw error;
   });
-  process.exitCode = await main(process.argv.slice(2), systemIo);
+  await endProcess(await main(process.argv.slice(2), systemIo));
 }

@@ -6,6 +6,7 @@ export type { Driver, DriverName } from './driver/driver.ts';
 export { type Detected, detectDrivers, type DriverReport } from './driver/detect.ts';
 export { plainDriver } from './driver/plain.ts';
 export type { Host, HostFiles, Processes } from './host/host.ts';
+export { isMarkedThere, ownMark, type ProcessMark } from './host/process-mark.ts';
 export { systemCapacity, systemHost } from './host/system-host.ts';
 export {
   type Availability,

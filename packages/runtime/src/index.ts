@@ -45,7 +45,15 @@ export {
 export { type Deadline, deadline } from './ports/deadline.ts';
 export { giveWay } from './ports/give-way.ts';
 export type { Clock, Files, Ids, Ports, Random } from './ports/ports.ts';
-export { systemClock, systemFiles, systemIds, systemPorts, systemRandom, systemSecret } from './ports/system.ts';
+export {
+  systemAfterwards,
+  systemClock,
+  systemFiles,
+  systemIds,
+  systemPorts,
+  systemRandom,
+  systemSecret,
+} from './ports/system.ts';
 export type { Lane } from './queue/fair-share.ts';
 export type { QueueMetrics, QueueStats } from './queue/metrics.ts';
 export type { QueueOptions } from './queue/options.ts';

@@ -32,6 +32,7 @@ import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
 import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
 import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
@@ -180,6 +181,7 @@ async function openServer(
   const journal = sqliteJournal({ path: folder.store });
   const store = await Store.open({ journal, clock, onError });
   closing.defer(() => store.close());
+  await tellHolder(host, folder, 'up');
   // Not before the store is ours: a restore that begins now finds it taken.
   await refuseHalfRestored(files, folder);
   await host.files.remove(folder.snapshots);

@@ -11,6 +11,8 @@ const VERSION_FILE = 'version';
 export interface DataFolder {
   readonly path: string;
   readonly store: string;
+  /** Says who has the store; that somebody has it, its lock says. */
+  readonly holder: string;
   readonly signingKey: string;
   readonly tokens: string;
   /** Key and certificate of the authority that clients trust. */
@@ -57,6 +59,7 @@ function placesOf(path: string): DataFolder {
   return {
     path,
     store: within('store.db'),
+    holder: within('holder'),
     signingKey: within('service-accounts.key'),
     tokens: within('tokens'),
     authority: within('authority.pem'),

@@ -12,6 +12,8 @@ export const PATIENCE = { timeoutMs: 60_000 };
 
 export class Machine {
   readonly data = join(temporaryFolder('reeve-up'), 'data');
+  /** All that the control plane of now has said. */
+  said = '';
   #plane: ChildProcess | undefined;
   #connection: Connection | undefined;
 
@@ -26,28 +28,42 @@ export class Machine {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#plane = plane;
-    let said = '';
-    for (const stream of [plane.stdout, plane.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text));
+    this.said = '';
+    for (const stream of [plane.stdout, plane.stderr])
+      stream.setEncoding('utf8').on('data', (text) => (this.said += text));
     await until(
       'the control plane says how to go on',
       () => {
-        assert.equal(plane.exitCode, null, said);
-        return Promise.resolve(said.includes('Ctrl-C'));
+        assert.equal(plane.exitCode, null, this.said);
+        return Promise.resolve(this.said.includes('Ctrl-C'));
       },
       PATIENCE,
     );
-    return said;
+    return this.said;
+  }
+
+  /** When somebody else ends it: its exit code. */
+  async ended(): Promise<number | null> {
+    const plane = this.#plane;
+    this.#disconnect();
+    this.#plane = undefined;
+    const [code] = plane ? ((await once(plane, 'close')) as [number | null]) : [null];
+    return code;
   }
 
   async down(signal: NodeJS.Signals): Promise<number | null> {
-    this.#connection?.close();
-    this.#connection = undefined;
+    this.#disconnect();
     if (!this.#plane) return null;
     const ended = once(this.#plane, 'exit');
     this.#plane.kill(signal);
     const [code] = (await ended) as [number | null];
     this.#plane = undefined;
     return code;
+  }
+
+  #disconnect(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
   }
 
   async client() {

@@ -57,7 +57,7 @@ const downCommand = defineCommand({
   takes: '[--data FOLDER]',
   summary: 'ends all pods of a control plane, and the control plane itself',
   description: [
-    'Each pod gets its own time to end. If `reeve up` runs, it is asked to do it, and waited for; if it is gone, or dies over it, this command does it by itself. Nothing is deleted: objects, volumes and keys stay, and the next `reeve up` begins the pods anew.',
+    'Each pod gets its own time to end. If `reeve up` runs, it is asked to do it, and waited for; if it is stopping, gone, or dies over it, this command does it by itself. Nothing is deleted: objects, volumes and keys stay, and the next `reeve up` begins the pods anew.',
   ],
   options: downOptions,
   examples: [{ line: 'reeve down', what: 'before the machine is put away' }],

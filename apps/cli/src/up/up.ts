@@ -8,6 +8,7 @@ import { type ExitCode, exit, usage } from '../errors.ts';
 import { plural } from '../output/format.ts';
 import { ControlPlane, type ControlPlaneOptions } from './control-plane.ts';
 import { defaultDataFolder } from './data-folder.ts';
+import { downLine } from './down-line.ts';
 import { FetchView } from './fetch-view.ts';
 import { userCatalog } from './images.ts';
 import type { upOptions } from './spec.ts';
@@ -17,13 +18,25 @@ const NODES = 3;
 export async function run({ words, values, io, signal }: CommandLine<typeof upOptions>): Promise<ExitCode> {
   if (words.length > 0) throw usage(`reeve up takes no '${words[0]}'`);
   const { env, ports } = io;
+  const data = values.data === undefined ? undefined : resolve(values.data);
+  // At once: whoever is in a hurry presses Ctrl-C again, and then nothing is said any more.
+  const stopped = new Promise<'stop'>((stop) => {
+    const onStop = () => {
+      io.out(
+        `Stopping. Pods go on: the next \`reeve up\` with the same folder takes them over; \`${downLine(data)}\` ends them.\n`,
+      );
+      stop('stop');
+    };
+    if (signal.aborted) onStop();
+    else signal.addEventListener('abort', onStop, { once: true });
+  });
   const host = systemHost(env.PATH);
   const fetches = new FetchView({ write: io.err, isTerminal: io.errIsTerminal, columns: io.columns });
   await using images = userCatalog({ ...ports, host }, env, fetches.report);
   await using plane = await ControlPlane.open(
     { ...ports, host, connect: io.connect, newPassword: io.newPassword },
     {
-      data: resolve(values.data ?? defaultDataFolder(env)),
+      data: data ?? resolve(defaultDataFolder(env)),
       port: values.port,
       nodes: values.nodes ?? NODES,
       driver: values.driver as ControlPlaneOptions['driver'],
@@ -36,18 +49,17 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
       },
     },
   );
-  io.out(welcome(plane));
-  const stopped = new Promise<'stop'>((stop) => {
-    if (signal.aborted) stop('stop');
-    else signal.addEventListener('abort', () => stop('stop'), { once: true });
-  });
-  if ((await Promise.race([stopped, plane.downAsked.then(() => 'down' as const)])) === 'stop') {
-    io.out('Stopped. Pods go on; the next `reeve up` with the same folder takes them over.\n');
-    return exit.ok;
-  }
+  if (!signal.aborted) io.out(welcome(plane));
+  const end = await Promise.race([stopped, plane.downAsked.then(() => 'down' as const)]);
+  if (end === 'stop') return exit.ok;
   const count = podsOf(plane);
   io.out(`Asked to go down: ending ${plural(count, 'pod')}.\n`);
-  await plane.endPods(signal);
+  try {
+    await plane.endPods(signal);
+  } catch (error) {
+    if (signal.aborted) return exit.interrupted; // what goes on, and how to end it, was said
+    throw error;
+  }
   io.out('Stopped, and all pods have ended. The next `reeve up` with the same folder begins them anew.\n');
   return exit.ok;
 }

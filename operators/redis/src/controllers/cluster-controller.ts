@@ -131,8 +131,15 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     this.#workerNodes = parts.reflect(workerNodes);
     this.#followMembers(parts, queue);
     parts.duringTerm(({ queues }) => {
-      this.#runs = new OperationRuns((key) => queues[queue]?.add(key), this.#ports.clock);
-      return this.#runs;
+      const runs = new OperationRuns((key) => queues[queue]?.add(key), this.#ports.clock);
+      this.#runs = runs;
+      return {
+        [Symbol.asyncDispose]: async () => {
+          await runs[Symbol.asyncDispose]();
+          // Servers go on without us: a connection that stays open would keep this process from ending.
+          for (const key of new Set([...this.#kept.keys(), ...this.#retired.keys()])) this.#disconnect(key);
+        },
+      };
     });
     const { backups } = this.#ports;
     if (backups) {
@@ -277,10 +284,14 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     this.#retired.delete(key);
   }
 
-  #forget(key: string): void {
+  #disconnect(key: string): void {
     this.#closeRetired(key);
     void this.#kept.get(key)?.redis.close();
     this.#kept.delete(key);
+  }
+
+  #forget(key: string): void {
+    this.#disconnect(key);
     this.#settling.delete(key);
     this.#shownCertificates.delete(key);
     this.#rehearsals.delete(key);

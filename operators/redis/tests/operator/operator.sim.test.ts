@@ -35,6 +35,20 @@ test('a declared cluster is created: every slot served, shards over zones, passw
   assert.ok((await world.reasons()).includes('OperationBegun'));
 });
 
+test('an operator that ends leaves no connection open, also in the middle of an operation: its process could not end', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('it is being created', () => world.status('c').currentOperation !== undefined);
+  assert.equal(world.connections.size, 1);
+  await world.stopManager();
+  assert.equal(world.connections.size, 0);
+  world.startManager();
+  await world.until('the cluster runs', isRunning(world));
+  assert.equal(world.connections.size, 1);
+  await world.stopManager();
+  assert.equal(world.connections.size, 0);
+});
+
 test('a pod that is lost without a volume is replaced: its node is forgotten, the new one becomes a replica', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c');

@@ -22,6 +22,7 @@ import {
   type StatefulSet,
   workerNodes,
 } from '../../src/api/kinds.ts';
+import type { RedisPort } from '../../src/api/port.ts';
 import { redisTaskKind } from '../../src/api/task.ts';
 import { type DryRun, type DryRunPorts, planCluster, planTask } from '../../src/controllers/dry-run/dry-run.ts';
 import { redisOperator } from '../../src/controllers/operator.ts';
@@ -75,6 +76,8 @@ export class OperatorWorld {
   /** The fingerprint that the server at an address shows. Undefined: that of what its Secret has. */
   shows: (host: string) => string | undefined = () => undefined;
   readonly backups = new MemoryBackups();
+  /** Of the operator of now. */
+  connections: ReadonlySet<RedisPort> = new Set();
   readonly #api: ApiWorld;
   #replaced = 0;
   #ids = 0;
@@ -154,6 +157,8 @@ export class OperatorWorld {
       log: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`),
     });
     let passwords = 0;
+    const connections = new Set<RedisPort>();
+    this.connections = connections;
     const controllers = redisOperator.controllers(
       {
         ...base,
@@ -171,6 +176,7 @@ export class OperatorWorld {
               this.#letIn(call.detail.split(' ', 1)[0] ?? '', password);
               return this.#mortalCall(life, call);
             }),
+            connections,
           ),
       },
       { metrics: manager.measures.registry },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { testCertificate, testKey } from './certificate-testing.ts';
 import { http1Wire } from './http1.ts';
@@ -126,6 +126,24 @@ test('a signal ends waiting and reading with its reason', async (t) => {
   await assert.rejects(body, { message: 'later' });
   await assert.rejects(wire.send(get('/', reading.signal), noTls), { message: 'later' });
   await until('sockets closed', () => carried.length === 2 && carried.every((socket) => socket.destroyed));
+});
+
+test('closing ends connections that do not stand yet: a server that stands still takes them, and never says a word', async (t) => {
+  const taken: Socket[] = [];
+  const silent = createServer((socket) => void taken.push(socket.resume().on('error', () => undefined)));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(async () => {
+    for (const socket of taken) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+  });
+  const wire = http1Wire(new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`));
+  const leaving = new AbortController();
+  const sent = wire.send(get('/', leaving.signal), trusted);
+  await until('it was taken', () => taken.length === 1);
+  leaving.abort(new Error('enough'));
+  await assert.rejects(sent, { message: 'enough' });
+  wire.close();
+  await until('it was let go', () => taken.every((socket) => socket.destroyed));
 });
 
 test('a body beyond its limit is not held', async (t) => {

@@ -1,6 +1,7 @@
 /** HTTP/1.1 with keep-alive: requests share a bounded pool, streams have a connection each. */
 import { createRequire } from 'node:module';
-import type { Pool } from 'undici';
+import type { Socket } from 'node:net';
+import type { buildConnector, Pool } from 'undici';
 import type { TlsMaterial } from '../auth/access.ts';
 import { KubeError } from '../errors/errors.ts';
 import { Answer } from './answer.ts';
@@ -41,6 +42,8 @@ class Http1Wire implements Wire {
   /** With certificates of before: what is under way ends in peace. */
   readonly #retired = new Set<Pool>();
   readonly #streams = new Set<Stream>();
+  /** What does not stand yet: whoever destroys a pool does not reach it, and it would keep the process for as long as it may take. */
+  readonly #connecting = new Set<Socket>();
 
   constructor(server: URL, options: Http1Options) {
     this.#server = server;
@@ -66,6 +69,7 @@ class Http1Wire implements Wire {
     const requests = this.#current ? [this.#current.requests] : [];
     for (const stream of this.#streams) stream.destroy();
     for (const open of [...this.#retired, ...requests]) void open.destroy();
+    for (const socket of this.#connecting) socket.destroy(new Error('the client was closed'));
     this.#current = undefined;
   }
 
@@ -105,11 +109,25 @@ class Http1Wire implements Wire {
       // Who asks says how long he waits.
       headersTimeout: 0,
       bodyTimeout: 0,
-      connect: { ...tlsOptions(this.#server, tls), timeout: CONNECT_MS, keepAliveInitialDelay: PROBE_MS },
+      connect: this.#connector(tls),
     };
     const requests = new Pool(origin, { ...options, connections: this.#maxSockets });
     this.#current = { tls, requests };
     return this.#current;
+  }
+
+  #connector(tls: TlsMaterial): buildConnector.connector {
+    const build = load('undici/lib/core/connect') as typeof buildConnector;
+    const options = { ...tlsOptions(this.#server, tls), timeout: CONNECT_MS, keepAliveInitialDelay: PROBE_MS };
+    // Its types do not say so, and its own connections through proxies rest on it.
+    const connect = build(options) as (...given: Parameters<buildConnector.connector>) => Socket;
+    return (to, done) => {
+      const socket = connect(to, (...outcome) => {
+        this.#connecting.delete(socket);
+        done(...outcome);
+      });
+      this.#connecting.add(socket);
+    };
   }
 
   #retire(requests: Pool): void {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ReeveError } from '@reeve/runtime';
 import type { Host, ProcessId, ProcessRow } from '../host/host.ts';
+import { isMarkedThere, ownMark, type ProcessMark } from '../host/process-mark.ts';
 import { descendants } from '../host/process-table.ts';
 import { type Evidence, type Instance, type Intent, instanceOf, parseIdentity, type StopRecord } from './instance.ts';
 import { SHIM } from './script.ts';
@@ -238,16 +239,11 @@ function jsonOf<T>(text: string | undefined): T | undefined {
 /** Two nodes on one folder would end each other's pods. The one before must have ended; how does not matter. */
 async function takeFolder({ files, processes }: Host, folder: string): Promise<void> {
   const path = join(folder, 'owner');
-  const self = { ...processes.self(), bootId: await processes.bootId() };
-  const owner = jsonOf<typeof self>(await files.read(path));
-  const isTaken =
-    owner !== undefined &&
-    owner.bootId === self.bootId &&
-    owner.pid !== self.pid &&
-    processes.find(owner.pid)?.startTime === owner.startTime;
-  if (isTaken) {
+  const self = await ownMark(processes);
+  const owner = jsonOf<ProcessMark>(await files.read(path));
+  if (owner !== undefined && owner.pid !== self.pid && (await isMarkedThere(processes, owner))) {
     const message = `the folder ${folder} belongs to a node that runs: process ${owner.pid}`;
-    throw new ReeveError('NODE_FOLDER_IN_USE', message, { subjects: [folder] });
+    throw new ReeveError('NODE_FOLDER_IN_USE', message, { subjects: [folder, String(owner.pid)] });
   }
   await files.write(path, JSON.stringify(self));
 }

@@ -26,6 +26,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** Calls back after `ms` if this process is still there by then. That alone does not keep it. */
+export function systemAfterwards(ms: number, call: () => void): void {
+  setTimeout(call, ms).unref();
+}
+
 export const systemRandom: Random = { next: () => Math.random() };
 
 export const systemIds: Ids = { next: (prefix) => `${prefix}-${randomBytes(6).toString('hex')}` };

@@ -1,0 +1,30 @@
+/** Who has the store of a data folder, for whoever waits for it: whom to ask, how long to wait, what to tell a person. */
+import { type Host, isMarkedThere, ownMark, type ProcessMark } from '@reeve/local-node';
+import type { DataFolder } from './data-folder.ts';
+
+export interface Holder extends ProcessMark {
+  readonly command: 'up' | 'down';
+}
+
+/** For whoever has just taken the store. */
+export async function tellHolder(
+  { files, processes }: Host,
+  folder: DataFolder,
+  command: Holder['command'],
+): Promise<void> {
+  await files.write(folder.holder, JSON.stringify({ ...(await ownMark(processes)), command } satisfies Holder));
+}
+
+/** Undefined: whoever had it last has ended, or nothing is known. */
+export async function holderOf({ files, processes }: Host, folder: DataFolder): Promise<Holder | undefined> {
+  const told = holderIn((await files.read(folder.holder)) ?? '');
+  return told && (await isMarkedThere(processes, told)) ? told : undefined;
+}
+
+function holderIn(text: string): Holder | undefined {
+  try {
+    return JSON.parse(text) as Holder;
+  } catch {
+    return undefined; // of an older program there is none, and the machine may have died while it was written
+  }
+}
