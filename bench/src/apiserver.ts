@@ -15,7 +15,6 @@ const ROWS: readonly (readonly [keyof Figures, string, string])[] = [
   ['idleMb', 'resident when idle', 'MB'],
   ['create1PerSecond', 'creates/s, 1 client', ''],
   ['create1CpuMicros', 'CPU per create, 1 client', 'µs'],
-  ['create1AwakePerSecond', 'creates/s, 1 client, processors kept awake', ''],
   ['create64PerSecond', 'creates/s, 64 clients', ''],
   ['create64CpuMicros', 'CPU per create, 64 clients', 'µs'],
   ['listMs', 'time per list', 'ms'],

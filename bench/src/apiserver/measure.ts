@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCreators } from '../load/creators.ts';
 import type { Timed } from '../load/orders.ts';
 import { startLoad } from '../load/start.ts';
-import { keepAwake } from '../process/awake.ts';
 import { cpuMsOf, residentMbOf } from '../process/usage.ts';
 import { CONTESTANTS, type Contestant, type ContestantName } from './contestants.ts';
 
@@ -24,7 +23,6 @@ export interface Figures {
   readonly idleMb: number;
   readonly create1PerSecond: number;
   readonly create1CpuMicros: number;
-  readonly create1AwakePerSecond: number;
   readonly create64PerSecond: number;
   readonly create64CpuMicros: number;
   readonly listMs: number;
@@ -37,7 +35,7 @@ export async function measure(name: ContestantName, sizes: Sizes): Promise<Figur
   await using contestant = await CONTESTANTS[name].start();
   await sleep(sizes.idleMs);
   const idleMb = contestant.pids.reduce((sum, pid) => sum + residentMbOf(pid), 0);
-  const { one, oneAwake, sixtyFour } = await measureCreates(contestant, sizes);
+  const { one, sixtyFour } = await measureCreates(contestant, sizes);
   await using load = await startLoad(contestant.access);
   await load.ask({ do: 'stock', count: sizes.objects });
   await load.ask({ do: 'list', times: 2 });
@@ -49,7 +47,6 @@ export async function measure(name: ContestantName, sizes: Sizes): Promise<Figur
     idleMb,
     create1PerSecond: perSecond(one),
     create1CpuMicros: (one.cpuMs / one.count) * 1_000,
-    create1AwakePerSecond: perSecond(oneAwake),
     create64PerSecond: perSecond(sixtyFour),
     create64CpuMicros: (sixtyFour.cpuMs / sixtyFour.count) * 1_000,
     listMs: list.ms / list.count,
@@ -64,14 +61,8 @@ async function measureCreates(contestant: Contestant, { warmMs, createMs }: Size
   // Until the code that is measured is compiled, and caches have their size.
   await creators.create(64, warmMs);
   const one = await withCpu(contestant, () => creators.create(1, createMs));
-  const oneAwake = await whileAwake(() => creators.create(1, createMs));
   const sixtyFour = await withCpu(contestant, () => creators.create(64, createMs));
-  return { one, oneAwake, sixtyFour };
-}
-
-async function whileAwake<T>(task: () => Promise<T>): Promise<T> {
-  using _ = keepAwake();
-  return await task();
+  return { one, sixtyFour };
 }
 
 const perSecond = ({ count, ms }: Timed): number => (count / ms) * 1_000;

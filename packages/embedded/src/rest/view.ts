@@ -3,6 +3,7 @@ import { INITIAL_EVENTS_END, stringifyJson } from '@reeve/kube';
 import type { Served } from '../kinds/registry.ts';
 import { bodyOf, draftOf, type JsonObject } from '../object/draft.ts';
 import type { Entry, StoreEvent } from '../store/entry.ts';
+import { Line } from '../watch/line.ts';
 import { bodyFor, textFor } from './present.ts';
 import type { Page } from './read.ts';
 
@@ -53,12 +54,12 @@ export function* listTexts(view: View, page: Page): Generator<string, void, unde
 }
 
 /** The line of an event. Made once for all who watch the same view, and kept with the event. */
-export function eventLine(view: View, event: StoreEvent, type: EventType): Buffer {
-  const lines = (event.note ??= new Map<string, Buffer>()) as Map<string, Buffer>;
+export function eventLine(view: View, event: StoreEvent, type: EventType): Line {
+  const lines = (event.note ??= new Map<string, Line>()) as Map<string, Line>;
   const key = `${view.metadataOnly ? 'partial' : view.served.apiVersion} ${type}`;
   const known = lines.get(key);
   if (known !== undefined) return known;
-  const line = Buffer.from(lineText(type, viewText(view, shownIn(event, type))));
+  const line = lineOf(type, viewText(view, shownIn(event, type)));
   lines.set(key, line);
   return line;
 }
@@ -70,20 +71,20 @@ function shownIn(event: StoreEvent, type: EventType): Pick<Entry, 'body'> {
 }
 
 /** Something that existed before the watch began. */
-export const addedLine = (view: View, entry: Entry): Buffer => Buffer.from(lineText('ADDED', viewText(view, entry)));
+export const addedLine = (view: View, entry: Entry): Line => lineOf('ADDED', viewText(view, entry));
 
-const lineText = (type: string, object: string): string => `{"type":"${type}","object":${object}}\n`;
+const lineOf = (type: string, object: string): Line => new Line(`{"type":"${type}","object":${object}}\n`);
 
-export function bookmarkLine({ served, metadataOnly }: View, revision: number, isInitialEnd: boolean): Buffer {
+export function bookmarkLine({ served, metadataOnly }: View, revision: number, isInitialEnd: boolean): Line {
   const metadata = {
     resourceVersion: String(revision),
     ...(isInitialEnd ? { annotations: { [INITIAL_EVENTS_END]: 'true' } } : {}),
   };
-  if (metadataOnly) return Buffer.from(lineText('BOOKMARK', `${PARTIAL}"metadata":${JSON.stringify(metadata)}}`));
+  if (metadataOnly) return lineOf('BOOKMARK', `${PARTIAL}"metadata":${JSON.stringify(metadata)}}`);
   const { kind, version, prefix } = served;
   // An object with nothing in it, which of some kinds is something.
   const { apiVersion: _version, kind: _kind, ...empty }: JsonObject = kind.custom ? {} : version.types.shaped({});
-  return Buffer.from(lineText('BOOKMARK', prefix + stringifyJson({ ...empty, metadata }).slice(1)));
+  return lineOf('BOOKMARK', prefix + stringifyJson({ ...empty, metadata }).slice(1));
 }
 
-export const errorLine = (status: object): Buffer => Buffer.from(lineText('ERROR', JSON.stringify(status)));
+export const errorLine = (status: object): Line => lineOf('ERROR', JSON.stringify(status));

@@ -1,6 +1,7 @@
 /** Requests as they come over a connection, and answers as they go: bounded, and from no stranger. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { TransportRequest, TransportResponse } from '@reeve/kube';
 import type { ClientCertificate } from '../access/access.ts';
@@ -122,10 +123,11 @@ export async function send(
   // The head of a watch goes out before its first event.
   response.flushHeaders();
   const dropped = body instanceof WatchStream ? body.ended : undefined;
+  const { to, pieces } = wayOf(body, response);
   try {
-    for await (const chunk of body) {
+    for await (const piece of pieces) {
       if (signal.aborted) return;
-      if (!response.write(chunk)) await drained(response, dropped);
+      if (!to.write(piece)) await drained(to, dropped);
     }
     if (body instanceof WatchStream && body.isDropped) response.destroy();
     else response.end();
@@ -134,11 +136,23 @@ export async function send(
   }
 }
 
-/** Until the socket takes more; or until it need not any more. */
-async function drained(response: ServerResponse, dropped: Promise<void> | undefined): Promise<void> {
-  const waiting = new Promise<void>((resolve) => {
-    response.once('drain', resolve);
-    response.once('close', resolve);
-  });
-  await (dropped === undefined ? waiting : Promise.race([waiting, dropped]));
+/**
+ * Over HTTP/1.1 the lines of a watch are chunks already, the same bytes for all who watch, and go past the response to its socket. One that
+ * has no socket yet waits for the answers to earlier requests.
+ */
+function wayOf(
+  body: AsyncIterable<Uint8Array>,
+  response: ServerResponse,
+): { readonly to: Writable; readonly pieces: AsyncIterable<Uint8Array> } {
+  const { socket, chunkedEncoding } = response;
+  const isShared = body instanceof WatchStream && chunkedEncoding === true && socket !== null;
+  return isShared ? { to: socket, pieces: body.chunks() } : { to: response, pieces: body };
+}
+
+/** Until it takes more; or until it need not any more. */
+async function drained(to: Writable, dropped: Promise<void> | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  to.once('drain', resolve).once('close', resolve);
+  await (dropped === undefined ? promise : Promise.race([promise, dropped]));
+  to.removeListener('drain', resolve).removeListener('close', resolve);
 }

@@ -91,6 +91,46 @@ for (const kind of ['http', 'https', 'h2'] as const) {
   });
 }
 
+test('a watch is sent in chunks that are whole lines, ends as they end, and its connection serves on', async (t) => {
+  const { listener, of } = await serve(t);
+  const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+  const watch = '/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=4&timeoutSeconds=2';
+  const [one, other, after] = [raw(t, listener.url), raw(t, listener.url), raw(t, listener.url)];
+  one.socket.write(ask(watch));
+  other.socket.write(ask(watch));
+  // Behind another request, whose answer has the connection first.
+  after.socket.write(ask('/readyz') + ask(watch));
+  await Promise.all([one, other, after].map((connection) => connection.read(/transfer-encoding: chunked\r\n/i)));
+  const names = ['a', 'ü'.repeat(3_000), 'c'];
+  await Promise.all(names.map((text, at) => of(configMaps).create({ metadata: { name: `m${at}` }, data: { text } })));
+  for (const connection of [one, other, after]) {
+    const text = await connection.read(/\r\n0\r\n\r\n$/);
+    const lines = linesOf(Buffer.from(text.slice(text.lastIndexOf('\r\n\r\n', text.length - 5) + 4), 'latin1'));
+    const seen = lines.map((line) => JSON.parse(line) as AnyObject & { readonly object: AnyObject });
+    assert.deepEqual(
+      seen.map(({ object }) => (object.data as AnyObject).text),
+      names,
+    );
+  }
+  one.socket.write(ask('/readyz'));
+  assert.match(await one.read(/ok$/), /HTTP\/1\.1 200 OK[^]*HTTP\/1\.1 200 OK[^]*ok$/);
+});
+
+/** The lines in the chunks of a body; each chunk ends with one. */
+function linesOf(body: Buffer): string[] {
+  const lines: string[] = [];
+  for (let at = 0; ; ) {
+    const start = body.indexOf('\r\n', at) + 2;
+    const size = Number.parseInt(body.toString('latin1', at, start - 2), 16);
+    at = start + size + 2;
+    assert.equal(body.toString('latin1', at - 2, at), '\r\n');
+    if (size === 0) return lines;
+    const text = body.toString('utf8', start, start + size);
+    assert.ok(text.endsWith('\n'));
+    lines.push(...text.trimEnd().split('\n'));
+  }
+}
+
 test('who has no token, comes from a web page or by another name is refused with a Status', async (t) => {
   const { listener } = await serve(t);
   const path = new URL('/api/v1/configmaps', listener.url);

@@ -3,23 +3,26 @@
  * meanwhile waits in a queue of lines that all watchers share. A reader too slow for its queue is dropped: it can resume
  * from the last version it saw, and the server's memory is not its buffer.
  */
+import type { Line } from './line.ts';
 
 /** About as much as is given out at once. */
 const CHUNK = 64 * 1024;
+
+type Form = (line: Line) => Buffer;
 
 export class WatchStream implements AsyncIterable<Uint8Array> {
   readonly #maxBytes: number;
   readonly #onEnd: () => void;
   readonly #ended = Promise.withResolvers<void>();
-  #initial: Iterator<Buffer, void, undefined> | undefined;
-  #queue: Buffer[] = [];
+  #initial: Iterator<Line, void, undefined> | undefined;
+  #queue: Line[] = [];
   #bytes = 0;
   #isOver = false;
   #isDropped = false;
   #error: { readonly reason: unknown } | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(initial: Iterator<Buffer, void, undefined> | undefined, maxBytes: number, onEnd: () => void) {
+  constructor(initial: Iterator<Line, void, undefined> | undefined, maxBytes: number, onEnd: () => void) {
     this.#initial = initial;
     this.#maxBytes = maxBytes;
     this.#onEnd = onEnd;
@@ -35,10 +38,10 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     return this.#isDropped;
   }
 
-  push(line: Buffer): void {
+  push(line: Line): void {
     if (this.#isOver) return;
     this.#queue.push(line);
-    this.#bytes += line.length;
+    this.#bytes += line.bytes.length;
     if (this.#bytes > this.#maxBytes) {
       this.#queue = [];
       this.#initial = undefined;
@@ -63,8 +66,17 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, void, undefined> {
+    return this.#reader(({ bytes }) => bytes);
+  }
+
+  /** The same in chunks of HTTP/1.1, without the one that ends it. */
+  chunks(): AsyncIterable<Uint8Array> {
+    return { [Symbol.asyncIterator]: () => this.#reader(({ chunk }) => chunk) };
+  }
+
+  #reader(form: Form): AsyncIterator<Uint8Array, void, undefined> {
     return {
-      next: () => this.#next(),
+      next: () => this.#next(form),
       return: () => {
         this.#queue = [];
         this.#initial = undefined;
@@ -74,10 +86,10 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     };
   }
 
-  async #next(): Promise<IteratorResult<Uint8Array, void>> {
+  async #next(form: Form): Promise<IteratorResult<Uint8Array, void>> {
     for (;;) {
       if (this.#error) throw this.#error.reason;
-      const chunk = this.#begin() ?? this.#take();
+      const chunk = this.#begin(form) ?? this.#take(form);
       if (chunk !== undefined) return { done: false, value: chunk };
       if (this.#isOver) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
@@ -88,31 +100,33 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   }
 
   /** The next lines of what existed before; undefined when there are none left. */
-  #begin(): Buffer | undefined {
-    const lines: Buffer[] = [];
+  #begin(form: Form): Buffer | undefined {
+    const lines: Line[] = [];
     let size = 0;
     while (this.#initial !== undefined && size < CHUNK) {
       const { done, value } = this.#initial.next();
       if (done === true) this.#initial = undefined;
       else {
         lines.push(value);
-        size += value.length;
+        size += value.bytes.length;
       }
     }
-    return joined(lines, size);
+    return joined(lines, form);
   }
 
-  #take(): Buffer | undefined {
+  #take(form: Form): Buffer | undefined {
     let count = 0;
     let size = 0;
-    while (count < this.#queue.length && size < CHUNK) size += (this.#queue[count++] as Buffer).length;
+    while (count < this.#queue.length && size < CHUNK) size += (this.#queue[count++] as Line).bytes.length;
     const lines = count === this.#queue.length ? this.#queue : this.#queue.slice(0, count);
     this.#queue = count === this.#queue.length ? [] : this.#queue.slice(count);
     this.#bytes -= size;
-    return joined(lines, size);
+    return joined(lines, form);
   }
 }
 
-function joined(lines: readonly Buffer[], size: number): Buffer | undefined {
-  return lines.length < 2 ? lines[0] : Buffer.concat(lines, size);
+function joined(lines: readonly Line[], form: Form): Buffer | undefined {
+  const [first] = lines;
+  if (first === undefined) return undefined;
+  return lines.length === 1 ? form(first) : Buffer.concat(lines.map(form));
 }

@@ -6,6 +6,7 @@ import { type ListOptions, versionNumber } from '../rest/list-options.ts';
 import { isEverything, matches, type Selection } from '../rest/present.ts';
 import { scopeOf } from '../rest/read.ts';
 import { addedLine, bookmarkLine, errorLine, eventLine, type EventType, type View } from '../rest/view.ts';
+import type { Line } from './line.ts';
 import { WatchStream } from './stream.ts';
 
 export interface WatchLimits {
@@ -44,7 +45,7 @@ export function watchObjects(
       : undefined;
   const stream = new WatchStream(initial, maxBufferedBytes, () => stop.abort());
 
-  function* initialLines(entries: readonly Entry[], revision: number): Generator<Buffer, void, undefined> {
+  function* initialLines(entries: readonly Entry[], revision: number): Generator<Line, void, undefined> {
     for (const entry of entries) if (matches(target.served, options.selection, entry)) yield addedLine(view, entry);
     if (options.bookmarks) yield bookmarkLine(view, revision, true);
   }
@@ -101,7 +102,7 @@ async function keepTime(
   { timeoutSeconds, bookmarks }: ListOptions,
   stopped: AbortSignal,
   bookmarkMs: number,
-  bookmark: () => Buffer,
+  bookmark: () => Line,
 ): Promise<void> {
   const seconds = timeoutSeconds ? timeoutSeconds : LEAST_TIMEOUT_S * (1 + random.next());
   const end = clock.now() + seconds * 1000;
