@@ -57,8 +57,11 @@ export async function measureRound(
 ): Promise<BySide<Figures>> {
   await using open = new AsyncDisposableStack();
   const contestants: (readonly [ContestantName, Contestant])[] = [];
-  for (const name of names) contestants.push([name, open.use(await CONTESTANTS[name].start())]);
-  await sleep(idleMs);
+  for (const name of names) {
+    contestants.push([name, open.use(await CONTESTANTS[name].start())]);
+    // Ready is not idle: the next one must not be started while it is still busy with itself.
+    await sleep(idleMs);
+  }
   const idleMb = new Map(contestants.map(([name, { pids }]) => [name, sum(pids.map(residentMbOf))]));
   const sides: Side[] = [];
   for (const [name, contestant] of contestants) {
