@@ -30,7 +30,7 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
     const { node } = await scene.start({ drivers: [driver] });
     await scene.client.resource(configMaps, 'default').create({ metadata: { name: 'c' }, data: { word: 'hello' } });
     const look =
-      'cat /srv/reeve/conf/word; echo kept >/data/x; cat /var/lib/reeve-test/x; grep -c "$POD_IP" /etc/hosts; [ -d /proc/$$$$ ] && echo proc';
+      'cat /srv/reeve/conf/word; echo kept >/data/x; cat /var/lib/reeve-test/x; cat "/srv/it\'s #1\\\\x/x" /data/in/x; grep -c "$POD_IP" /etc/hosts; [ -d /proc/$$$$ ] && echo proc';
     await scene.create('boxed', {
       hostname: 'boxed-name',
       volumes: [
@@ -47,6 +47,8 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
             { name: 'conf', mountPath: '/srv/reeve/conf', readOnly: true },
             { name: 'data', mountPath: '/data' },
             { name: 'data', mountPath: '/var/lib/reeve-test' },
+            { name: 'data', mountPath: "/srv/it's #1\\x" },
+            { name: 'data', mountPath: '/data/in' },
           ],
         },
       ],
@@ -63,7 +65,7 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
       const text = await read();
       return text.includes('sealed') ? text : undefined;
     }, 'it has looked around');
-    assert.match(log, /^hellokept\n1\nproc\n/);
+    assert.match(log, /^hellokept\nkept\nkept\n1\nproc\n/);
     const inside = await node.exec(at, sh('cat /data/x; exit 4'), { signal });
     assert.deepEqual([inside.code, inside.stdout], [4, 'kept\n'], inside.stderr);
     await scene.client.resource(serviceEndpoints, 'default').create({

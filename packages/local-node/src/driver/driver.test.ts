@@ -8,7 +8,7 @@ import { detectDrivers } from './detect.ts';
 import type { Mount } from './driver.ts';
 import { layoutOf } from './layout.ts';
 import { relocate } from './plain.ts';
-import { isInPlace, quoted, setUpScript } from './unshare.ts';
+import { batchesOf, isInPlace, quoted, setUpScript } from './unshare.ts';
 
 test('a mount path is replaced as a whole word', () => {
   const mounts = [
@@ -128,7 +128,7 @@ test('the same layout for both tools', async () => {
     ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
   ]);
   const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
-  assert.ok(script.includes(`mount --rbind '/s/it'\\''s' "$reeve_root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`'/s/it'\\''s /r/it'\\''s none rbind 0 0'`), script);
   assert.ok(script.includes(`seal "$reeve_root"'/it'\\''s'`), script);
   assert.ok(script.includes('--map-user=7 --map-group=8'), script);
   assert.equal(quoted("a'b"), `'a'\\''b'`);
@@ -149,7 +149,66 @@ test('mounts are made in place where nothing has to be put back and nothing is h
   const layout = await layoutOf(files, [mount('/etc/hosts', { isFile: true })]);
   const script = setUpScript({ layout, root: undefined, workingDir: undefined, user: undefined });
   assert.ok(!script.includes('pivot_root'), script);
-  assert.ok(script.includes(`mount --rbind '/s/etc/hosts' "$reeve_root"'/etc/hosts'`), script);
+  assert.ok(script.includes(`'/s/etc/hosts /etc/hosts none rbind 0 0'`), script);
+});
+
+test('what can be made together is one batch; nothing is made below a mount of the same batch', async () => {
+  const files = machine({ '/': ['run', 'srv'], '/run': ['a', 'b', 'c*'], '/run/a': [], '/run/b': [], '/srv': [] });
+  const rows: readonly [targets: readonly string[], batches: readonly (readonly string[])[]][] = [
+    [
+      ['/run/secrets/token', '/srv/data'],
+      [
+        [
+          ...[
+            'tmpfs /run',
+            'folder /run/a',
+            'bind /run/a',
+            'folder /run/b',
+            'bind /run/b',
+            'file /run/c',
+            'bind /run/c',
+          ],
+          ...[
+            'tmpfs /srv',
+            'folder /srv/data',
+            'bind /srv/data',
+            'folder /run/secrets/token',
+            'bind /run/secrets/token',
+          ],
+        ],
+      ],
+    ],
+    [
+      ['/srv/a', '/srv/a/b', '/srv/a/c'],
+      [
+        ['tmpfs /srv', 'folder /srv/a', 'bind /srv/a'],
+        ['folder /srv/a/b', 'bind /srv/a/b', 'folder /srv/a/c', 'bind /srv/a/c'],
+      ],
+    ],
+    [
+      ['/run/x', '/run/a/x'],
+      [
+        ['tmpfs /run', 'folder /run/a', 'bind /run/a', 'folder /run/b', 'bind /run/b', 'file /run/c', 'bind /run/c'],
+        ['tmpfs /run/a', 'folder /run/x', 'bind /run/x', 'folder /run/a/x', 'bind /run/a/x'],
+      ],
+    ],
+  ];
+  for (const [targets, expected] of rows) {
+    const { steps } = await layoutOf(
+      files,
+      targets.map((target) => mount(target)),
+    );
+    const told = batchesOf(steps).map((batch) => batch.map(({ type, path }) => `${type} ${path}`));
+    assert.deepEqual(told, expected, targets.join(' '));
+  }
+  const layout = await layoutOf(
+    files,
+    ['/run/secrets/token', '/srv/my data'].map((target) => mount(target)),
+  );
+  const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: undefined });
+  assert.equal(script.match(/^mkdir /gm)?.length, 1, script);
+  assert.equal(script.match(/^mount -a /gm)?.length, 1, script);
+  assert.ok(script.includes(`'/s/srv/my\\040data /r/srv/my\\040data none rbind 0 0'`), script);
 });
 
 test('a folder of PATH that may not be looked into is no reason to have no driver', async () => {

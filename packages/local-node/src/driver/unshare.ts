@@ -3,7 +3,8 @@
  * root's rights the shell is root of a user namespace, and the program is itself again in a second one inside.
  *
  * Each tool is a program to start, a millisecond or two. So mounts are made in place where that is all there is to do; a root of its
- * own is put together only where something of the machine has to be put back beside them.
+ * own is put together only where something of the machine has to be put back beside them; and what can be made together is made by
+ * one `mkdir` and one `mount`.
  */
 import { dirname } from 'node:path';
 import type { Host, HostFiles } from '../host/host.ts';
@@ -47,7 +48,7 @@ export function setUpScript({ layout, root, workingDir, user }: Script): string 
     // A remount must keep the flags that somebody else has locked.
     'seal() { for reeve_more in "" ,nosuid,nodev ,nosuid,nodev,noexec; do mount -o "remount,bind,ro$reeve_more" "$1" 2>/dev/null && return; done; return 1; }',
     ...(root === undefined ? ['reeve_root='] : own),
-    ...steps.flatMap(linesOf),
+    ...batchesOf(steps).flatMap((batch) => linesOf(batch, root ?? '')),
     ...(root === undefined ? [] : enter),
     ...cd,
     'set +e',
@@ -60,28 +61,64 @@ export function setUpScript({ layout, root, workingDir, user }: Script): string 
   ].join('\n');
 }
 
-function linesOf(step: Step): readonly string[] {
-  const path = `"$reeve_root"${quoted(step.path)}`;
-  switch (step.type) {
-    case 'tmpfs':
-      return [`mount -t tmpfs -o mode=755 tmpfs ${path}`];
-    case 'folder':
-      return [`mkdir -p ${path}`];
-    case 'file':
-      return [`mkdir -p "$reeve_root"${quoted(dirname(step.path))}`, `[ -e ${path} ] || : >${path}`];
-    case 'link':
-      return [`ln -s ${quoted(step.to)} ${path}`];
-    case 'bind':
-      return [`mount --rbind ${quoted(step.source)} ${path}`, ...(step.isReadOnly ? [`seal ${path}`] : [])];
+/** Steps that can be made sorted by their kind: nothing is made where something of the same batch is mounted. */
+export function batchesOf(steps: readonly Step[]): readonly (readonly Step[])[] {
+  const batches: Step[][] = [];
+  let batch: Step[] = [];
+  for (const step of steps) {
+    if (batch.some((earlier) => mustComeBefore(earlier, step))) {
+      batches.push(batch);
+      batch = [];
+    }
+    batch.push(step);
   }
+  return batch.length === 0 ? batches : [...batches, batch];
 }
+
+/** Binds are made last, and in their order; a tmpfs first. */
+function mustComeBefore(earlier: Step, later: Step): boolean {
+  if (later.type === 'bind') return false;
+  if (later.type === 'tmpfs' && earlier.type !== 'tmpfs') {
+    return isAtOrBelow(earlier.path, later.path) || isAtOrBelow(later.path, earlier.path);
+  }
+  return earlier.type === 'bind' && isAtOrBelow(later.path, earlier.path);
+}
+
+const isAtOrBelow = (path: string, other: string): boolean => path === other || path.startsWith(`${other}/`);
+
+function linesOf(batch: readonly Step[], root: string): readonly string[] {
+  const placeOf = (path: string): string => `"$reeve_root"${quoted(path)}`;
+  const of = <T extends Step['type']>(type: T) =>
+    batch.filter((step): step is Extract<Step, { type: T }> => step.type === type);
+  const files = of('file');
+  const folders = new Set([...of('folder').map(({ path }) => path), ...files.map(({ path }) => dirname(path))]);
+  const binds = of('bind');
+  return [
+    ...of('tmpfs').map(({ path }) => `mount -t tmpfs -o mode=755 tmpfs ${placeOf(path)}`),
+    ...(folders.size > 0 ? [`mkdir -p ${[...folders].map(placeOf).join(' ')}`] : []),
+    ...files.map(({ path }) => `[ -e ${placeOf(path)} ] || : >${placeOf(path)}`),
+    ...of('link').map(({ path, to }) => `ln -s ${quoted(to)} ${placeOf(path)}`),
+    ...(binds.length > 0 ? mountAll(binds.map(({ source, path }) => [source, `${root}${path}`])) : []),
+    ...binds.filter(({ isReadOnly }) => isReadOnly).map(({ path }) => `seal ${placeOf(path)}`),
+  ];
+}
+
+/** By a table beside the script. `-a` fails when one of them does. */
+function mountAll(binds: readonly (readonly [source: string, target: string])[]): readonly string[] {
+  const lines = binds.map(([source, target]) => quoted(`${inTable(source)} ${inTable(target)} none rbind 0 0`));
+  return [`printf '%s\\n' ${lines.join(' ')} >"$0.mounts"`, 'mount -a -T "$0.mounts"'];
+}
+
+/** A word of a table of mounts. */
+const inTable = (path: string): string =>
+  path.replaceAll(/[ \t\n\v\f\r\\#]/g, (sign) => `\\${sign.charCodeAt(0).toString(8).padStart(3, '0')}`);
 
 /** Nothing has to be put back, and no mount hides what is still needed. */
 export function isInPlace({ isRootOpened, steps }: Layout, needed: readonly string[]): boolean {
   const isPutBack = steps.some((step) => step.type === 'link' || (step.type === 'bind' && step.source === step.path));
   if (isRootOpened || isPutBack) return false;
   const covers = steps.flatMap((step) => (step.type === 'bind' || step.type === 'tmpfs' ? [step.path] : []));
-  return !needed.some((path) => covers.some((one) => path === one || path.startsWith(`${one}/`)));
+  return !needed.some((path) => covers.some((one) => isAtOrBelow(path, one)));
 }
 
 /** What must stay in sight while mounts are made, without links. */
