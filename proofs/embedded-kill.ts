@@ -44,7 +44,7 @@ export default async function embeddedKill(args: readonly string[]): Promise<boo
     `${results.length} rounds on one store, ${values.writers} writers over HTTP, seed ${values.seed}; the server was killed (SIGKILL) up to 500 ms after the first acknowledged write of a round.`,
     `${sum('acknowledged')} writes were acknowledged and ${sum('events')} events seen by the watcher. ${sum('inFlight')} writes had no answer when the server died; ${sum('landed')} of them had happened.`,
     'After every restart: each key holds what was acknowledged last, or the one write that had no answer; no object is half; the revision is not below any that was seen; the watcher resumed from its last event, saw strictly rising versions, and its picture was the list.',
-    'What this does not show: loss of power. The store syncs its log at every commit (SQLite, WAL, synchronous=FULL); the machine was not switched off.',
+    'What this does not show: loss of power. An acknowledged write is in a log that was written with O_DSYNC; the machine was not switched off.',
     ...(problems.length === 0
       ? []
       : [

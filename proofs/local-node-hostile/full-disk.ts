@@ -123,10 +123,10 @@ export async function fullDisk(): Promise<string> {
   await place.create('fills', ['sh', '-c', FILL], volume, mount);
   const { metadata } = await place.running('fills');
   await until('the disk is full', () => disk.freeBytes < 4_096, PATIENCE);
-  // Each write may still find a free page of the store; some of them do not.
+  // Writes still find room that the log of the store has already; in the end there is none.
   let told = '';
   const written: string[] = [];
-  for (let number = 0; told === '' && number < 200; number++) {
+  for (let number = 0; told === '' && number < 3_000; number++) {
     await place.write(`full-${number}`).then(
       () => written.push(`full-${number}`),
       (error: unknown) => (told = error instanceof Error ? error.message : String(error)),

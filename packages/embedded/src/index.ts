@@ -33,7 +33,7 @@ export { Refusal } from './status/refusal.ts';
 export type { Entry, Key, StoreEvent } from './store/entry.ts';
 export type { HistoryLimits } from './store/history.ts';
 export { type Journal, type Kept, memoryJournal } from './store/journal.ts';
-export { type FileJournal, sqliteJournal, type SqliteOptions } from './store/sqlite-journal.ts';
+export { besideStore, type FileJournal, sqliteJournal, type SqliteOptions } from './store/sqlite-journal.ts';
 export { type Decision, Store, type StoreOptions } from './store/store.ts';
 export type { WatchLimits } from './watch/watch.ts';
 export type { MessageSocket, Upgraded } from './websocket/message-socket.ts';

@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { link, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type FileJournal, sqliteJournal } from '@reeve/embedded';
+import { besideStore, type FileJournal, sqliteJournal } from '@reeve/embedded';
 import { asReeveError } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
 
@@ -58,9 +58,9 @@ export async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }
 
-/** With what SQLite leaves beside it when its process is killed. */
+/** With what lies beside it when its process is killed. */
 export async function removeStore(path: string): Promise<void> {
-  for (const end of ['', '-wal', '-shm', '-journal']) await rm(path + end, { force: true });
+  for (const file of [path, ...besideStore(path)]) await rm(file, { force: true });
 }
 
 /** A new file for its owner alone. */
@@ -91,12 +91,15 @@ export async function nameStore(from: string, to: string): Promise<void> {
 
 /**
  * Puts a store in the place of another, in one step: at no moment is there none. The old one keeps its content under another name, and
- * so does what SQLite has not yet written into it, or it would be taken for part of the new one.
+ * so does what is not yet written into it, or it would be taken for part of the new one.
  */
 export async function replaceStore(next: string, place: string, keepAs: string): Promise<boolean> {
   const wasThere = await isThere(place);
   if (wasThere) await link(place, keepAs);
-  if (await isThere(`${place}-wal`)) await rename(`${place}-wal`, `${keepAs}-wal`);
+  const kept = besideStore(keepAs);
+  for (const [index, file] of besideStore(place).entries()) {
+    if (await isThere(file)) await rename(file, kept[index] as string);
+  }
   await rename(next, place);
   await syncFolder(place);
   return wasThere;

@@ -1,13 +1,26 @@
-/** The journal on SQLite. Its thread is started by `load`; all calls are answered in the order they were made. */
+/**
+ * The journal on SQLite, with a log before it: an append is durable in the log, and the database thread folds the log into the database.
+ * The thread is started by `load`; all calls to it are answered in the order they were made.
+ */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { EmbeddedError } from '../errors/errors.ts';
+import { CommitLog, type LogPart, logPath } from './commit-log.ts';
 import type { Row } from './entry.ts';
 import type { Batch, Journal, Kept } from './journal.ts';
 import type { Answer, Request, RowValues, Start } from './sqlite-messages.ts';
 
 export interface SqliteOptions {
-  /** The file of the database. Its folder must exist. Two more files of SQLite lie beside it while it is open. */
+  /** The file of the database. Its folder must exist. Other files lie beside it while it is open: see `besideStore`. */
   readonly path: string;
+  /** How much the log takes before it is folded into the database; it is twice as large. Default 4 MiB. */
+  readonly logBytes?: number;
+}
+
+const LOG_BYTES = 4 * 1024 * 1024;
+
+/** What else is part of a store whose process was killed; after an orderly end there is nothing. */
+export function besideStore(path: string): readonly string[] {
+  return [logPath(path, 0), logPath(path, 1), ...['-wal', '-shm', '-journal'].map((end) => path + end)];
 }
 
 export interface FileJournal extends Journal {
@@ -15,8 +28,8 @@ export interface FileJournal extends Journal {
   backup(path: string): Promise<void>;
 }
 
-export function sqliteJournal({ path }: SqliteOptions): FileJournal {
-  return new SqliteJournal(path);
+export function sqliteJournal({ path, logBytes = LOG_BYTES }: SqliteOptions): FileJournal {
+  return new SqliteJournal(path, logBytes);
 }
 
 /** Built packages hold JavaScript, and no tool rewrites the ending in a URL. */
@@ -30,17 +43,22 @@ interface Waiting<T> {
 
 class SqliteJournal implements FileJournal {
   readonly #path: string;
+  readonly #logBytes: number;
+  /** Undefined: nothing was written yet. */
+  #log: CommitLog | undefined;
   #worker: Worker | undefined;
   #port: MessagePort | undefined;
   #rows: Row[] = [];
-  /** The call that waits for its answer; there is one at most. */
-  #waiting: Waiting<number> | undefined;
+  /** The calls that wait for their answers, in order. */
+  #waiting: Waiting<Answer>[] = [];
   readonly #backups = new Map<number, Waiting<void>>();
   #lastBackup = 0;
+  #closing: Promise<void> | undefined;
   #dead: EmbeddedError | undefined;
 
-  constructor(path: string) {
+  constructor(path: string, logBytes: number) {
     this.#path = path;
+    this.#logBytes = logBytes;
   }
 
   async load(): Promise<Kept> {
@@ -64,8 +82,8 @@ class SqliteJournal implements FileJournal {
       this.#lose(`its thread ended with ${code}`);
     });
     try {
-      const compacted = await this.#call({ type: 'load' });
-      return { rows: this.#rows, compacted };
+      const answer = await this.#call({ type: 'load' });
+      return { rows: this.#rows, compacted: answer.type === 'loaded' ? answer.compacted : 0 };
     } catch (error) {
       await worker.terminate();
       throw error;
@@ -74,31 +92,53 @@ class SqliteJournal implements FileJournal {
     }
   }
 
-  async append({ rows, garbage, compacted }: Batch): Promise<void> {
-    await this.#call({ type: 'append', rows: rows.map(valuesOf), garbage, compacted });
+  async append(batch: Batch): Promise<void> {
+    if (this.#dead) throw this.#dead;
+    this.#log ??= await this.#begin();
+    await this.#log.append(batch);
+  }
+
+  /** Who only reads leaves nothing behind. */
+  async #begin(): Promise<CommitLog> {
+    const answer = await this.#call({ type: 'begin' });
+    if (answer.type !== 'begun') throw new Error(`${answer.type} is no answer`);
+    const fold = async (part: LogPart): Promise<void> => void (await this.#call({ type: 'fold', part }));
+    return CommitLog.open({ path: this.#path, life: answer.life, turnBytes: this.#logBytes, fold });
   }
 
   backup(path: string): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#dead) return reject(this.#dead);
+      if (this.#closing) return reject(this.#noBackup('it is being closed'));
       const id = ++this.#lastBackup;
       this.#backups.set(id, { resolve, reject });
-      this.#port?.postMessage({ type: 'backup', id, path } satisfies Request);
+      const parts = this.#log?.parts() ?? [];
+      this.#port?.postMessage({ type: 'backup', id, path, parts } satisfies Request);
     });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#log?.close();
     const worker = this.#worker;
     if (worker === undefined || this.#dead) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    await this.#call({ type: 'close' });
+    await this.#call({ type: 'close', parts: this.#log?.parts() ?? [] });
     await ended;
   }
 
-  #call(request: Request): Promise<number> {
+  #noBackup(why: string): EmbeddedError {
+    return new EmbeddedError('EMBEDDED_BACKUP', `${this.#path}: no backup: ${why}`, [this.#path]);
+  }
+
+  #call(request: Request): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#dead) return reject(this.#dead);
-      this.#waiting = { resolve, reject };
+      this.#waiting.push({ resolve, reject });
       this.#port?.postMessage(request);
     });
   }
@@ -113,34 +153,21 @@ class SqliteJournal implements FileJournal {
       const asked = this.#backups.get(id);
       this.#backups.delete(id);
       if (failure === undefined) asked?.resolve();
-      else asked?.reject(new EmbeddedError('EMBEDDED_BACKUP', `${this.#path}: no backup: ${failure}`, [this.#path]));
+      else asked?.reject(this.#noBackup(failure));
       return;
     }
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (message.type === 'failed') {
-      waiting?.reject(new EmbeddedError(message.code, `${this.#path}: ${message.message}`, [this.#path]));
-    } else {
-      waiting?.resolve(message.type === 'loaded' ? message.compacted : 0);
-    }
+    const waiting = this.#waiting.shift();
+    if (message.type !== 'failed') waiting?.resolve(message);
+    else waiting?.reject(new EmbeddedError(message.code, `${this.#path}: ${message.message}`, [this.#path]));
   }
 
   #lose(why: string): void {
     this.#dead ??= new EmbeddedError('EMBEDDED_STORE_FAILED', `${this.#path}: ${why}`, [this.#path]);
-    for (const one of [this.#waiting, ...this.#backups.values()]) one?.reject(this.#dead);
-    this.#waiting = undefined;
+    for (const one of [...this.#waiting, ...this.#backups.values()]) one.reject(this.#dead);
+    this.#waiting = [];
     this.#backups.clear();
   }
 }
-
-const valuesOf = ({ revision, key, deleted, body }: Row): RowValues => [
-  revision,
-  key.resource,
-  key.namespace,
-  key.name,
-  deleted ? 1 : 0,
-  body,
-];
 
 const rowOf = ([revision, resource, namespace, name, deleted, body]: RowValues): Row => ({
   revision,

@@ -1,178 +1,236 @@
 /**
- * The database thread. SQLite's calls block, and an fsync may take long: here they stop nobody. One table, appended to:
- * every write of the store is one row, and rows that nobody needs any more are deleted later.
+ * The database thread. SQLite's calls block, and an fsync may take long: here they stop nobody. What the store writes is in the log first;
+ * this thread folds the log into the database, in life as after a crash.
  */
-import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { isMainThread, type MessagePort, workerData } from 'node:worker_threads';
 import type { EmbeddedErrorCode } from '../errors/errors.ts';
+import { type LogFile, type LogPart, logPath } from './commit-log.ts';
+import type { Batch } from './journal.ts';
+import { batchesIn, batchesLeft, DamagedLog, refuseGaps } from './log-record.ts';
+import { compactedIn, copyTo, folder, lifeOf, type NextLife, openDatabase, Unreadable } from './sqlite-database.ts';
 import type { Answer, Request, RowValues, Start } from './sqlite-messages.ts';
 
-/** `reev`, so that no other database is taken for a store. */
-const APPLICATION = 0x72656576;
-const FORMAT = 1;
 const ROWS_AT_ONCE = 1_000;
+const LOG_FILES: readonly LogFile[] = [0, 1];
 const BUSY = 5;
 const FULL = 13;
 /** Corrupt, and not a database. */
 const DAMAGED = [11, 26];
 
-class Unreadable extends Error {}
+class DatabaseThread {
+  readonly #path: string;
+  readonly #answer: (message: Answer) => void;
+  #opened: { readonly database: DatabaseSync; readonly fold: ReturnType<typeof folder> } | undefined;
+  /** Up to this one there is nothing to be read again: their files may have been written over. */
+  #foldedTurn = 0;
+  #broken: unknown;
 
-function open(path: string): DatabaseSync {
-  // Secrets lie in it in clear text. SQLite gives its other files the mode of this one.
-  closeSync(openSync(path, 'a', 0o600));
-  const database = new DatabaseSync(path, { timeout: 100 });
-  // The lock is taken with the first statement and kept: a second server gets none.
-  database.exec('PRAGMA locking_mode = EXCLUSIVE');
-  database.exec('PRAGMA journal_mode = WAL');
-  // The log is synced at every commit: acknowledged means durable.
-  database.exec('PRAGMA synchronous = FULL');
-  database.exec('BEGIN IMMEDIATE');
-  const pragma = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
-  const isNew = database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.n === 0;
-  if (isNew) {
-    database.exec(`
-      PRAGMA application_id = ${APPLICATION};
-      PRAGMA user_version = ${FORMAT};
-      CREATE TABLE revisions (
-        revision INTEGER PRIMARY KEY, resource TEXT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL,
-        deleted INTEGER NOT NULL, body TEXT NOT NULL
-      );
-      CREATE TABLE compaction (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL);
-      INSERT INTO compaction VALUES (1, 0);
-    `);
-  } else if (pragma('application_id') !== APPLICATION) {
-    throw new Unreadable(`${path} is a database, but no store of ours`);
-  } else if (pragma('user_version') !== FORMAT) {
-    throw new Unreadable(`${path} has format ${String(pragma('user_version'))}; this version reads ${FORMAT}`);
+  constructor(path: string, answer: (message: Answer) => void) {
+    this.#path = path;
+    this.#answer = answer;
   }
-  database.exec('COMMIT');
-  return database;
+
+  get #database(): DatabaseSync {
+    if (this.#opened === undefined) throw new Error('it is not open');
+    return this.#opened.database;
+  }
+
+  load(): void {
+    const database = openDatabase(this.#path);
+    this.#opened = { database, fold: folder(database) };
+    const unfolded = this.#recover();
+    let rows: RowValues[] = [];
+    for (const row of rowsOf(database, unfolded)) {
+      rows.push(row);
+      if (rows.length < ROWS_AT_ONCE) continue;
+      this.#answer({ type: 'rows', rows });
+      rows = [];
+    }
+    this.#answer({ type: 'rows', rows });
+    const compacted = Math.max(compactedIn(database), unfolded.at(-1)?.compacted ?? 0);
+    this.#answer({ type: 'loaded', compacted });
+  }
+
+  /** @returns what the database had no room for: it stays in the log, and can be read. */
+  #recover(): readonly Batch[] {
+    const left = this.#leftInLog();
+    if (left === undefined) return [];
+    try {
+      this.#write(left, 'none');
+      return [];
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      return left;
+    }
+  }
+
+  /** What a process that did not come to its end has left. Undefined: there is no log. */
+  #leftInLog(): readonly Batch[] | undefined {
+    const life = lifeOf(this.#database);
+    if (life.length === 0) return undefined;
+    const files = LOG_FILES.map((file) => logPath(this.#path, file));
+    const missing = files.find((path) => !existsSync(path));
+    if (missing !== undefined) throw new DamagedLog(`${missing}, which belongs to it, is not there`);
+    const batches = batchesLeft(
+      files.map((path) => readFileSync(path)),
+      life,
+    );
+    const newest = this.#database.prepare('SELECT max(revision) AS revision FROM revisions').get()?.revision;
+    refuseGaps(batches, Math.max(Number(newest ?? 0), compactedIn(this.#database)));
+    return batches;
+  }
+
+  begin(): void {
+    const left = this.#leftInLog();
+    if (left) this.#write(left, 'none');
+    for (const file of LOG_FILES) closeSync(openSync(logPath(this.#path, file), 'a', 0o600));
+    // A file is durable when its name is.
+    syncFolder(dirname(this.#path));
+    this.#write([], 'new');
+    this.#foldedTurn = 0;
+    this.#answer({ type: 'begun', life: lifeOf(this.#database) });
+  }
+
+  /** A whole turn: its file may be written over as soon as this is done. */
+  foldTurn(part: LogPart): void {
+    this.#fold([part]);
+    this.#foldedTurn = part.turn;
+  }
+
+  #fold(parts: readonly LogPart[]): void {
+    const life = lifeOf(this.#database);
+    for (const { file, bytes, turn } of parts) {
+      if (turn <= this.#foldedTurn) continue;
+      this.#write(batchesIn(beginningOf(logPath(this.#path, file), bytes), { life, turn }));
+    }
+  }
+
+  backup(to: string, id: number, parts: readonly LogPart[]): void {
+    let failure: string | undefined;
+    try {
+      this.#fold(parts);
+      copyTo(this.#database, to);
+    } catch (error) {
+      failure = messageOf(error);
+    }
+    this.#answer({ type: 'backedUp', id, failure });
+  }
+
+  /** Everything into one file; where that cannot be, the log stays for whoever comes next. */
+  close(parts: readonly LogPart[]): void {
+    if (this.#opened === undefined) return;
+    let isOneFile = false;
+    try {
+      this.#fold(parts);
+      const left = parts.length > 0 ? [] : this.#leftInLog();
+      if (left) this.#write(left, 'none');
+      isOneFile = true;
+    } finally {
+      this.#database.close();
+      if (isOneFile) for (const file of LOG_FILES) rmSync(logPath(this.#path, file), { force: true });
+    }
+  }
+
+  #write(batches: readonly Batch[], life?: NextLife): void {
+    if (this.#broken !== undefined) throw this.#broken;
+    try {
+      this.#opened?.fold(batches, life);
+    } catch (error) {
+      // Taken back, it is certain that nothing of it is there. After any other failure it is not: nothing may be written behind it.
+      if (!isFull(error)) this.#broken = error;
+      throw error;
+    }
+  }
 }
 
 function serve(port: MessagePort, path: string): void {
-  const answer = (message: Answer): void => port.postMessage(message);
-  let database: DatabaseSync | undefined;
-  let append: ((request: Extract<Request, { type: 'append' }>) => void) | undefined;
-
-  const load = (): void => {
-    database = open(path);
-    append = appendTo(database);
-    let rows: RowValues[] = [];
-    const select = database.prepare('SELECT * FROM revisions ORDER BY revision');
-    for (const { revision, resource, namespace, name, deleted, body } of select.iterate()) {
-      rows.push([revision, resource, namespace, name, deleted, body] as unknown as RowValues);
-      if (rows.length < ROWS_AT_ONCE) continue;
-      answer({ type: 'rows', rows });
-      rows = [];
-    }
-    answer({ type: 'rows', rows });
-    answer({
-      type: 'loaded',
-      compacted: database.prepare('SELECT revision FROM compaction').get()?.revision as number,
-    });
-  };
-
-  const copy = (to: string, id: number): void => {
-    let failure: string | undefined;
-    try {
-      if (database === undefined) throw new Error('it is not open');
-      copyTo(database, to);
-    } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
-    }
-    answer({ type: 'backedUp', id, failure });
-  };
-
+  const thread = new DatabaseThread(path, (message) => port.postMessage(message));
+  const done = (): void => port.postMessage({ type: 'done' } satisfies Answer);
   port.on('message', (request: Request) => {
     try {
       switch (request.type) {
         case 'load':
-          load();
+          thread.load();
           break;
-        case 'append':
-          append?.(request);
-          answer({ type: 'done' });
+        case 'begin':
+          thread.begin();
+          break;
+        case 'fold':
+          thread.foldTurn(request.part);
+          done();
           break;
         case 'backup':
-          copy(request.path, request.id);
+          thread.backup(request.path, request.id, request.parts);
           break;
         case 'close':
-          database?.close();
-          answer({ type: 'done' });
+          try {
+            thread.close(request.parts);
+          } catch {
+            // Whatever it is, everything is in the database and the log, and the next one goes on from there.
+          }
+          done();
           port.close();
       }
     } catch (error) {
-      answer({ type: 'failed', code: codeOf(error), message: error instanceof Error ? error.message : String(error) });
+      port.postMessage({ type: 'failed', code: codeOf(error), message: messageOf(error) } satisfies Answer);
     }
   });
 }
 
-/**
- * In one go, and writes wait for it: `backup` of node:sqlite copies in another thread by way of the same connection, and
- * fails when a write comes between two of its pieces.
- */
-function copyTo(database: DatabaseSync, to: string): void {
-  // A new file, and private before anything is in it.
-  const file = openSync(to, 'wx', 0o600);
+/** With what is not in the database yet. */
+function* rowsOf(database: DatabaseSync, unfolded: readonly Batch[]): Generator<RowValues, void, undefined> {
+  const select = database.prepare('SELECT * FROM revisions ORDER BY revision').iterate();
+  const known = new Set(unfolded.flatMap(({ rows }) => rows.map(({ revision }) => revision)));
+  const garbage = new Set(unfolded.flatMap((batch) => batch.garbage));
+  for (const { revision, resource, namespace, name, deleted, body } of select) {
+    if (known.has(revision as number) || garbage.has(revision as number)) continue;
+    yield [revision, resource, namespace, name, deleted, body] as unknown as RowValues;
+  }
+  for (const { rows } of unfolded) {
+    for (const { revision, key, deleted, body } of rows) {
+      if (!garbage.has(revision)) yield [revision, key.resource, key.namespace, key.name, deleted ? 1 : 0, body];
+    }
+  }
+}
+
+function beginningOf(path: string, bytes: number): Buffer {
+  const file = openSync(path, 'r');
   try {
-    database.prepare('VACUUM INTO ?').run(to);
-    fsyncSync(file);
-  } catch (error) {
-    // Half a backup is none.
-    rmSync(to);
-    throw error;
+    const beginning = Buffer.allocUnsafe(bytes);
+    let at = 0;
+    for (let read = -1; at < bytes && read !== 0; at += read) read = readSync(file, beginning, at, bytes - at, at);
+    return beginning.subarray(0, at);
   } finally {
     closeSync(file);
   }
 }
 
-function appendTo(database: DatabaseSync): (request: Extract<Request, { type: 'append' }>) => void {
-  const insert = database.prepare('INSERT INTO revisions VALUES (?, ?, ?, ?, ?, ?)');
-  const remove = database.prepare('DELETE FROM revisions WHERE revision = ?');
-  const compact = database.prepare('UPDATE compaction SET revision = ?');
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
-  let written: number | undefined;
-  let broken: unknown;
-  const write = ({ rows, garbage, compacted }: Extract<Request, { type: 'append' }>): void => {
-    const [first] = rows;
-    // A statement of its own is a transaction, too, and what one client writes is mostly that.
-    if (first !== undefined && rows.length === 1 && garbage.length === 0 && compacted === written) {
-      insert.run(...first);
-      return;
-    }
-    begin.run();
-    for (const row of rows) insert.run(...row);
-    for (const revision of garbage) remove.run(revision);
-    if (compacted !== written) compact.run(compacted);
-    commit.run();
-    written = compacted;
-  };
-  return (request) => {
-    if (broken !== undefined) throw broken;
-    try {
-      write(request);
-    } catch (error) {
-      // Taken back, it is certain that nothing of it is there. After any other failure it is not: nothing may be written behind it.
-      if (!isFull(error)) broken = error;
-      else if (database.isTransaction) database.exec('ROLLBACK');
-      throw error;
-    }
-  };
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 function isFull(error: unknown): boolean {
-  return ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === FULL;
+  const { errcode = 0, code } = error as { readonly errcode?: number; readonly code?: string };
+  return errcode % 256 === FULL || code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function codeOf(error: unknown): EmbeddedErrorCode {
   const { errcode } = error as { readonly errcode?: number };
   if (errcode === BUSY) return 'EMBEDDED_STORE_LOCKED';
   if (isFull(error)) return 'EMBEDDED_STORE_FULL';
-  const unreadable = error instanceof Unreadable || (errcode !== undefined && DAMAGED.includes(errcode & 0xff));
-  return unreadable ? 'EMBEDDED_STORE_UNREADABLE' : 'EMBEDDED_STORE_FAILED';
+  const isDamaged = errcode !== undefined && DAMAGED.includes(errcode & 0xff);
+  const isUnreadable = error instanceof Unreadable || error instanceof DamagedLog || isDamaged;
+  return isUnreadable ? 'EMBEDDED_STORE_UNREADABLE' : 'EMBEDDED_STORE_FAILED';
 }
 
 if (!isMainThread) {
