@@ -18,6 +18,8 @@ interface Range {
 export class Etcd {
   readonly #url: string;
   readonly #agent: Agent;
+  /** Nobody else changes these objects: to ask for each again would be half of the work, on processors that others are measured on. */
+  readonly #read = new Map<string, Buffer>();
 
   constructor(url: string, connections: number) {
     this.#url = url;
@@ -28,11 +30,18 @@ export class Etcd {
   async rewrite(resource: ResourceName, number: number, revision: number): Promise<void> {
     const name = `${FOLDERS[resource]}/${nameOf(resource, number)}`;
     const key = Buffer.from(name).toString('base64');
-    const { kvs } = (await this.#call('range', { key })) as Range;
-    const stored = kvs?.[0]?.value;
-    if (stored === undefined) throw new Error(`etcd has no ${name}`);
-    const value = withRevision(resource, Buffer.from(stored, 'base64'), revision).toString('base64');
+    const stored = this.#read.get(name) ?? (await this.#stored(name, key));
+    const value = withRevision(resource, stored, revision).toString('base64');
     await this.#call('put', { key, value });
+  }
+
+  async #stored(name: string, key: string): Promise<Buffer> {
+    const { kvs } = (await this.#call('range', { key })) as Range;
+    const text = kvs?.[0]?.value;
+    if (text === undefined) throw new Error(`etcd has no ${name}`);
+    const stored = Buffer.from(text, 'base64');
+    this.#read.set(name, stored);
+    return stored;
   }
 
   #call(what: 'range' | 'put', order: object): Promise<unknown> {
