@@ -26,13 +26,17 @@ export class Etcd {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** Gives an object another revision, and changes nothing else of it. */
-  async rewrite(resource: ResourceName, number: number, revision: number): Promise<void> {
+  /**
+   * Gives an object another revision, and changes nothing else of it.
+   * @returns the version of the whole store after it.
+   */
+  async rewrite(resource: ResourceName, number: number, revision: number): Promise<number> {
     const name = `${FOLDERS[resource]}/${nameOf(resource, number)}`;
     const key = Buffer.from(name).toString('base64');
     const stored = this.#read.get(name) ?? (await this.#stored(name, key));
     const value = withRevision(resource, stored, revision).toString('base64');
-    await this.#call('put', { key, value });
+    const { header } = (await this.#call('put', { key, value })) as { readonly header: { readonly revision: string } };
+    return Number(header.revision);
   }
 
   async #stored(name: string, key: string): Promise<Buffer> {

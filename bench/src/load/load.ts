@@ -20,6 +20,7 @@ const AT_ONCE = 32;
 /** Answers that are waited for at a rate: a server that cannot keep up is not buried. */
 const MOST_OPEN = 64;
 const TICK_MS = 5;
+const PATIENCE_MS = 120_000;
 
 const access = JSON.parse(process.argv[2] ?? '{}') as Access;
 const wire = new Wire(access);
@@ -56,10 +57,30 @@ async function rewrite(order: Extract<LoadOrder, { do: 'rewrite' }>): Promise<nu
   const { resource, objects, events, revision, perSecond } = order;
   etcd ??= new Etcd(access.etcdUrl ?? '', MOST_OPEN);
   const below = etcd;
-  const one = (number: number) => below.rewrite(resource, number % objects, revision + Math.floor(number / objects));
-  if (perSecond === undefined) await many(events, AT_ONCE, one);
-  else await atRate(events, perSecond, one);
+  let newest = 0;
+  const one = async (number: number): Promise<void> => {
+    const version = await below.rewrite(resource, number % objects, revision + Math.floor(number / objects));
+    newest = Math.max(newest, version);
+  };
+  if (perSecond !== undefined) await atRate(events, perSecond, one);
+  else {
+    await many(events, AT_ONCE, one);
+    await heardOf(`${COLLECTIONS[resource]}/${nameOf(resource, 0)}?resourceVersion=${newest}`);
+  }
   return events;
+}
+
+/** Until the server knows a version: it answers from what it keeps for watches, waits for it for some seconds, and refuses then. */
+async function heardOf(path: string): Promise<void> {
+  const late = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await wire.send({ method: 'GET', path });
+      return;
+    } catch (error) {
+      if (performance.now() > late) throw error;
+    }
+  }
 }
 
 async function atRate(events: number, perSecond: number, one: (number: number) => Promise<unknown>): Promise<void> {
