@@ -96,7 +96,7 @@ async function contendersWith(concurrency: string): Promise<readonly Contender[]
 }
 
 async function measure(stage: Stage, { name, start }: Contender, objects: number, revision: number): Promise<Figures> {
-  await stage.load.ask({ do: 'change', resource: 'widgets', objects, events: objects, revision });
+  await stage.load.ask({ do: 'rewrite', resource: 'widgets', objects, events: objects, revision, isShared: true });
   await using child = new LineProcess(name, start(stage.kubeconfig));
   await child.next(PATIENCE_MS);
   await sleep(SETTLE_MS);

@@ -134,12 +134,6 @@ export function objectOf(resource: ResourceName, number: number): object {
   return resource === 'widgets' ? widget(number) : pod(number);
 }
 
-/** A change that the server tells as one event, and that makes the object no larger. */
-export function changeOf(resource: ResourceName, revision: number): object {
-  if (resource === 'widgets') return { spec: { revision: FIRST_REVISION + revision } };
-  return { metadata: { annotations: { 'bench.reeve.dev/revision': revisionText(revision) } } };
-}
-
 /** What the bench of the servers creates: 3 KB, nothing to validate on either side but its form. */
 export function configMapText(name: string): string {
   return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}","labels":{"app":"bench"}},"data":{"text":"${DATA}"}}`;

@@ -18,7 +18,7 @@ interface Range {
 export class Etcd {
   readonly #url: string;
   readonly #agent: Agent;
-  /** Nobody else changes these objects: to ask for each again would be half of the work, on processors that others are measured on. */
+  /** What nobody else changes: to ask for it again would be half of the work, on processors that others are measured on. */
   readonly #read = new Map<string, Buffer>();
 
   constructor(url: string, connections: number) {
@@ -30,10 +30,11 @@ export class Etcd {
    * Gives an object another revision, and changes nothing else of it.
    * @returns the version of the whole store after it.
    */
-  async rewrite(resource: ResourceName, number: number, revision: number): Promise<number> {
+  async rewrite(resource: ResourceName, number: number, revision: number, isShared: boolean): Promise<number> {
     const name = `${FOLDERS[resource]}/${nameOf(resource, number)}`;
     const key = Buffer.from(name).toString('base64');
-    const stored = this.#read.get(name) ?? (await this.#stored(name, key));
+    const known = isShared ? undefined : this.#read.get(name);
+    const stored = known ?? (await this.#stored(name, key));
     const value = withRevision(resource, stored, revision).toString('base64');
     const { header } = (await this.#call('put', { key, value })) as { readonly header: { readonly revision: string } };
     return Number(header.revision);

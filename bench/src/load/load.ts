@@ -1,15 +1,7 @@
 /** The load generator: a process of its own, so that what it costs is nobody's. */
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  COLLECTIONS,
-  changeOf,
-  configMapsIn,
-  configMapText,
-  nameOf,
-  objectOf,
-  type Room,
-} from '../kubernetes/objects.ts';
+import { COLLECTIONS, configMapsIn, configMapText, nameOf, objectOf, type Room } from '../kubernetes/objects.ts';
 import { Count } from '../process/count.ts';
 import { answer, serveOrders } from '../process/serve.ts';
 import { Etcd } from './etcd.ts';
@@ -42,24 +34,14 @@ async function fill({ resource, from, to }: Extract<LoadOrder, { do: 'fill' }>):
   return to - from;
 }
 
-async function change(order: Extract<LoadOrder, { do: 'change' }>): Promise<number> {
-  const { resource, objects, events, revision } = order;
-  wire.connections(AT_ONCE);
-  await many(events, AT_ONCE, (number) => {
-    const path = `${COLLECTIONS[resource]}/${nameOf(resource, number % objects)}`;
-    const body = JSON.stringify(changeOf(resource, revision + Math.floor(number / objects)));
-    return wire.send({ method: 'PATCH', path, body });
-  });
-  return events;
-}
-
 async function rewrite(order: Extract<LoadOrder, { do: 'rewrite' }>): Promise<number> {
-  const { resource, objects, events, revision, perSecond } = order;
+  const { resource, objects, events, revision, perSecond, isShared = false } = order;
   etcd ??= new Etcd(access.etcdUrl ?? '', MOST_OPEN);
   const below = etcd;
   let newest = 0;
   const one = async (number: number): Promise<void> => {
-    const version = await below.rewrite(resource, number % objects, revision + Math.floor(number / objects));
+    const next = revision + Math.floor(number / objects);
+    const version = await below.rewrite(resource, number % objects, next, isShared);
     newest = Math.max(newest, version);
   };
   if (perSecond !== undefined) await atRate(events, perSecond, one);
@@ -144,8 +126,6 @@ function carryOut(order: LoadOrder): Promise<LoadResult> {
   switch (order.do) {
     case 'fill':
       return timed(async () => ({ count: await fill(order) }));
-    case 'change':
-      return timed(async () => ({ count: await change(order) }));
     case 'rewrite':
       return timed(async () => ({ count: await rewrite(order) }));
     case 'stock':

@@ -1,6 +1,7 @@
 /** What the load generator is asked for. */
 import type { ResourceName } from '../kubernetes/objects.ts';
 
+/** `isShared`: others write to these objects, too. */
 interface Changes {
   readonly resource: ResourceName;
   readonly objects: number;
@@ -11,10 +12,8 @@ interface Changes {
 export type LoadOrder =
   /** Creates what followers follow. */
   | { readonly do: 'fill'; readonly resource: ResourceName; readonly from: number; readonly to: number }
-  /** Changes object after object by patches, as fast as the server takes it. */
-  | ({ readonly do: 'change' } & Changes)
-  /** The same below the server, in its etcd, at a rate if there is one. */
-  | ({ readonly do: 'rewrite'; readonly perSecond?: number } & Changes)
+  /** Changes object after object below the server, in its etcd, at a rate if there is one. */
+  | ({ readonly do: 'rewrite'; readonly perSecond?: number; readonly isShared?: boolean } & Changes)
   /** What is to be listed. */
   | { readonly do: 'stock'; readonly count: number }
   /** All of it, so many times. */

@@ -13,7 +13,7 @@ export interface Access {
 }
 
 export interface Sent {
-  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
 }
@@ -56,7 +56,7 @@ export class Wire {
     const headers = {
       accept: 'application/json',
       ...(body !== undefined && {
-        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+        'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
       }),
     };

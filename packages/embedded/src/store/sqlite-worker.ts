@@ -84,8 +84,7 @@ class DatabaseThread {
   }
 
   begin(): void {
-    const left = this.#leftInLog();
-    if (left) this.#write(left, 'none');
+    this.#foldAll([]);
     for (const file of LOG_FILES) closeSync(openSync(logPath(this.#path, file), 'a', 0o600));
     // A file is durable when its name is.
     syncFolder(dirname(this.#path));
@@ -108,10 +107,17 @@ class DatabaseThread {
     }
   }
 
+  /** No parts: this process has written nothing, but there may be what an earlier one left when there was no room for it. */
+  #foldAll(parts: readonly LogPart[]): void {
+    const left = parts.length > 0 ? undefined : this.#leftInLog();
+    if (left) this.#write(left, 'none');
+    else this.#fold(parts);
+  }
+
   backup(to: string, id: number, parts: readonly LogPart[]): void {
     let failure: string | undefined;
     try {
-      this.#fold(parts);
+      this.#foldAll(parts);
       copyTo(this.#database, to);
     } catch (error) {
       failure = messageOf(error);
@@ -124,9 +130,8 @@ class DatabaseThread {
     if (this.#opened === undefined) return;
     let isOneFile = false;
     try {
-      this.#fold(parts);
-      const left = parts.length > 0 ? [] : this.#leftInLog();
-      if (left) this.#write(left, 'none');
+      this.#foldAll(parts);
+      if (parts.length > 0) this.#write([], 'none');
       isOneFile = true;
     } finally {
       this.#database.close();

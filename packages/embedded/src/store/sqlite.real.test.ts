@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -254,4 +255,20 @@ test('a log that cannot be begun, or was begun and never written to, is nobodyâ€
     assert.deepEqual(names(next), ['x']);
     await next.close();
   }
+});
+
+test('a disk without room refuses a write, and nothing of it is there; with room the next one is taken', async (t) => {
+  const scene = openScene(t);
+  const path = join(scene.folder, 'store.db');
+  // The device that is always full, in the place of a file of the log.
+  symlinkSync('/dev/full', `${path}-log0`);
+  const full = await scene.open(path);
+  for (let i = 0; i < 2; i++) {
+    await assert.rejects(full.write(key('x'), put('1')), { code: 'EMBEDDED_STORE_FULL', message: /no space left/ });
+  }
+  assert.equal(full.revision, 0);
+  await full.close();
+  const next = await scene.open(path);
+  await next.write(key('y'), put('2'));
+  assert.deepEqual([names(next), next.revision], [['y'], 1]);
 });
