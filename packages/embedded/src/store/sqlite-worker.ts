@@ -24,6 +24,8 @@ class DatabaseThread {
   readonly #path: string;
   readonly #answer: (message: Answer) => void;
   #opened: { readonly database: DatabaseSync; readonly fold: ReturnType<typeof folder> } | undefined;
+  /** The life in the database is that of this process. */
+  #isBegun = false;
   /** Up to this one there is nothing to be read again: their files may have been written over. */
   #foldedTurn = 0;
   #broken: unknown;
@@ -89,6 +91,7 @@ class DatabaseThread {
     // A file is durable when its name is.
     syncFolder(dirname(this.#path));
     this.#write([], 'new');
+    this.#isBegun = true;
     this.#foldedTurn = 0;
     this.#answer({ type: 'begun', life: lifeOf(this.#database) });
   }
@@ -107,11 +110,11 @@ class DatabaseThread {
     }
   }
 
-  /** No parts: this process has written nothing, but there may be what an earlier one left when there was no room for it. */
+  /** What this process has written; or what an earlier one has left, and there was no room for when the store was opened. */
   #foldAll(parts: readonly LogPart[]): void {
-    const left = parts.length > 0 ? undefined : this.#leftInLog();
+    if (this.#isBegun) return this.#fold(parts);
+    const left = this.#leftInLog();
     if (left) this.#write(left, 'none');
-    else this.#fold(parts);
   }
 
   backup(to: string, id: number, parts: readonly LogPart[]): void {
@@ -131,7 +134,7 @@ class DatabaseThread {
     let isOneFile = false;
     try {
       this.#foldAll(parts);
-      if (parts.length > 0) this.#write([], 'none');
+      if (this.#isBegun) this.#write([], 'none');
       isOneFile = true;
     } finally {
       this.#database.close();
