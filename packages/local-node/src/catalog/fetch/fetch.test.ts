@@ -45,6 +45,9 @@ test('another release of Debian, and a known revision with another content, are 
   assert.throws(() => refuseOther([offer], source('5:7.0.1')), /wanted is 5:7\.0\.1$/, '7.0.15 is no 7.0.1');
   const both: DebianSource = { ...source('5:7.0.15'), packages: ['redis-server', 'redis-tools'] };
   assert.throws(() => refuseOther([offer], both), /have not all of redis-server, redis-tools/);
+  const java = { ...offer, version: '8u504-ga-1' };
+  refuseOther([java], source('8u'));
+  assert.throws(() => refuseOther([java], source('8u50')), /wanted is 8u50$/);
   assert.throws(() => refuseOther([offer], source('5:7', { 'redis-server 5:7.0.15-1': B })), /its checksum is a+/);
 });
 

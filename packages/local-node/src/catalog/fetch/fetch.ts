@@ -1,5 +1,6 @@
 /** Fills a folder with a program, from wherever it comes. */
 import type { Fetchable, Source } from '../entry.ts';
+import { mend } from '../mend/mend.ts';
 import { fetchPackages } from './debian.ts';
 import { fetchFromMaven } from './maven.ts';
 import { fetchPackage } from './npm.ts';
@@ -8,8 +9,10 @@ import { FetchProblem, type FetchWork } from './work.ts';
 
 const RUNNABLE = 0o755;
 
-export async function fetchInto(work: FetchWork, { source, executables = [], launch }: Fetchable): Promise<void> {
-  await download(work, source);
+export async function fetchInto(work: FetchWork, fetchable: Fetchable): Promise<void> {
+  const { source, further = [], mends = [], executables = [], launch } = fetchable;
+  for (const one of [source, ...further]) await download(work, one);
+  for (const one of mends) await mend(work, one);
   for (const name of executables) await work.files.setMode(work.path(name), RUNNABLE);
   const [program] = launch(work.folder).argv;
   const isOurs = program.startsWith(`${work.folder}/`);
