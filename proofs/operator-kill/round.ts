@@ -114,7 +114,7 @@ export class KillWorld {
       await this.#agentsHeard();
       const spared = before.filter((tree) => !hit.trees.some((one) => isSameContainer(one, tree)));
       const now = treesOf(site, await site.allPods());
-      problems.push(...restarted(spared, now), ...unharmed(hit.trees, now));
+      problems.push(...restarted(spared, now, !REPLACING.includes(plan.operation)), ...unharmed(hit.trees, now));
       problems.push(...(await processProblems(site)));
       figures.writes = traffic.writes;
       figures.losses = await this.#judge(traffic, figures.hit > 0, problems);
@@ -126,6 +126,7 @@ export class KillWorld {
       problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
       await traffic.abandon();
     }
+    if (problems.length > 0) problems.push(await site.account(MAIN).catch(String));
     return result();
   }
 
@@ -197,12 +198,23 @@ function unharmed(hit: readonly ContainerTree[], after: readonly ContainerTree[]
   return same.map(({ pod, container, main }) => `${container.name} of ${pod.metadata.name} outlived it as ${main}`);
 }
 
-/** Containers of pods that are still the same ones must have the same processes: nobody begins what already runs. */
-function restarted(before: readonly ContainerTree[], after: readonly ContainerTree[]): readonly string[] {
+/** Of these an old pod goes: it is replaced, or not wished for any more. */
+const REPLACING: readonly OperationName[] = ['scale', 'rolling', 'create'];
+
+/**
+ * Containers of pods that are still the same ones must have the same processes: nobody begins what already runs.
+ * @param mustStay no pod is to be another one, either
+ */
+function restarted(
+  before: readonly ContainerTree[],
+  after: readonly ContainerTree[],
+  mustStay: boolean,
+): readonly string[] {
   return before.flatMap((tree) => {
     const same = after.find((one) => isSameContainer(one, tree));
-    if (!same || same.main === tree.main) return [];
     const { pod, container, main } = tree;
+    if (!same) return mustStay ? [`${pod.metadata.name} is another pod, although nothing was to replace it`] : [];
+    if (same.main === main) return [];
     return [
       `${container.name} of ${pod.metadata.name} has process ${same.main} in place of ${main}, although nobody killed it`,
     ];

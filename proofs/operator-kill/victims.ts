@@ -1,4 +1,4 @@
-/** kill -9 of processes as they are found, by number and nothing else. */
+/** Processes are killed as they are found, by number and nothing else. */
 import { tryToKill } from '@reeve/cli/plane-testing';
 import type { PodOnSite } from '../site/kinds.ts';
 import { type ContainerTree, isAgentTree, isServerTree, treeOf, treesOf } from '../site/processes.ts';
@@ -10,7 +10,26 @@ export interface Hit {
   /** Containers of which something was killed, as they stood right before. */
   readonly trees: readonly ContainerTree[];
   readonly planeDied: boolean;
+  readonly end: End;
 }
+
+/**
+ * How they end, so that not every answer to the question for their exit code is the same: killed together with whoever waits for it,
+ * killed alone, or asked to end (SIGTERM), which while the control plane is away is nobody's wish but ours.
+ */
+export type End = 'unseen' | 'killed' | 'asked';
+
+export function endOf({ victim, manner, seed }: RoundPlan): End {
+  if (victim === 'everything' || manner === 'whole pod') return 'unseen';
+  return victim === 'plane and pods' && seed % 2 === 0 ? 'asked' : 'killed';
+}
+
+/** What must be known of it. Of whom nobody saw the end, a node says so, and takes it for a kill. */
+const KNOWN: Readonly<Record<End, { readonly code: number; readonly reasons: readonly string[] }>> = {
+  unseen: { code: 137, reasons: ['ContainerStatusUnknown', 'Error'] },
+  killed: { code: 137, reasons: ['Error'] },
+  asked: { code: 0, reasons: ['Completed'] },
+};
 
 /** Chosen and found while everything still runs: a control plane that is gone tells nobody which pods there are. */
 export async function strike(site: Site, plan: RoundPlan, pick: (count: number) => number): Promise<Hit> {
@@ -22,13 +41,13 @@ export async function strike(site: Site, plan: RoundPlan, pick: (count: number) 
   const trees = doomed(all, (tree) => begun.has(tree), plan, pick);
   // First, so that what happens to pods is what it finds when it comes back.
   if (planeDied) await site.killPlane();
-  const isWhole = plan.victim === 'everything' || plan.manner === 'whole pod';
+  const end = endOf(plan);
   for (const pid of site.machine.processes()) {
     const tree = treeOf(pid, trees);
-    if (tree && (isWhole || programs.has(pid))) tryToKill(pid);
+    if (tree && (end === 'unseen' || programs.has(pid))) tryToKill(pid, end === 'asked' ? 'SIGTERM' : 'SIGKILL');
   }
-  if (isWhole) for (const { shim } of trees) tryToKill(shim);
-  return { trees, planeDied };
+  if (end === 'unseen') for (const { shim } of trees) tryToKill(shim);
+  return { trees, planeDied, end };
 }
 
 function doomed(
@@ -81,12 +100,14 @@ export function exitProblems(
     if (!later) continue; // the operator replaced it meanwhile
     const { name, restartCount: before } = container;
     const told = later.status?.containerStatuses?.find((one) => one.name === name);
-    const code = told?.lastState?.terminated?.exitCode;
-    const isKnown = code === 137 && (isAgentTree(tree) || told?.restartCount === before + 1);
-    if (isKnown && isServerTree(tree)) known++;
+    const { exitCode: code, reason = '' } = told?.lastState?.terminated ?? {};
+    const expected = KNOWN[hit.end];
+    const isTold = code === expected.code && expected.reasons.includes(reason);
+    const isKnown = isTold && (isAgentTree(tree) || told?.restartCount === before + 1);
+    if (isKnown && isServerTree(tree) && reason !== 'ContainerStatusUnknown') known++;
     if (isKnown) continue;
     problems.push(
-      `${name} of ${pod.metadata.name} was killed: restarts ${before}, then ${told?.restartCount}; last exit code ${code}, not 137`,
+      `${name} of ${pod.metadata.name} was ${hit.end}: restarts ${before}, then ${told?.restartCount}; last exit code ${code} (${reason}), not ${expected.code} (${expected.reasons.join(' or ')})`,
     );
   }
   return { known, problems };

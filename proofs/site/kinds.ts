@@ -35,6 +35,7 @@ interface Secret extends KubeObject {
 }
 
 interface Event extends KubeObject {
+  readonly eventTime?: string;
   readonly regarding?: { readonly name?: string };
   readonly reason?: string;
   readonly note?: string;
@@ -54,6 +55,15 @@ const events = resource<Event>({
   kind: 'Event',
   namespaced: true,
 });
+
+/** All that was told of an object, in its order. */
+export async function storyOf(client: KubeClient, name: string): Promise<readonly string[]> {
+  const { items } = await client.resource(events, NAMESPACE).list();
+  return items
+    .filter(({ regarding }) => regarding?.name === name)
+    .map(({ eventTime, metadata, reason, note }) => `${eventTime ?? metadata.creationTimestamp} ${reason}: ${note}`)
+    .sort();
+}
 
 /** What an event of this reason says of an object, as people read it. */
 export async function toldOf(client: KubeClient, name: string, reason: string, timeoutMs: number): Promise<string> {

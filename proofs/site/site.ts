@@ -6,10 +6,11 @@ import type { KubeClient } from '@reeve/kube';
 import { CLUSTER_LABEL, type RedisClusterStatus, redisClusters, type RedisTaskObject, redisTasks } from '@reeve/redis';
 import { type Access, connect, type Endpoint, type Product, until } from '@reeve/rig';
 import { judge } from './judge.ts';
-import { type ContainerOnSite, NAMESPACE, type PodOnSite, pods, secrets, toldOf } from './kinds.ts';
+import { type ContainerOnSite, NAMESPACE, type PodOnSite, pods, secrets, storyOf, toldOf } from './kinds.ts';
 
 const PORT = 6379;
 export const PATIENCE_MS = 300_000;
+const STORY_LINES = 40;
 
 /** A program of a pod, and the shim that waits for it: as the shim wrote it down. */
 export interface PodProcesses {
@@ -136,6 +137,12 @@ export class Site {
   /** What an event of this reason says of the cluster. */
   async eventOf(name: string, reason: string): Promise<string> {
     return toldOf(await this.client(), name, reason, PATIENCE_MS);
+  }
+
+  /** For people who want to know how it came to this: what the operator told last, and what it thinks of the cluster. */
+  async account(name: string): Promise<string> {
+    const story = await storyOf(await this.client(), name);
+    return [...story.slice(-STORY_LINES), shortened(await this.status(name))].join('\n');
   }
 
   async endpoints(name: string): Promise<readonly Endpoint[]> {

@@ -1,4 +1,5 @@
 /** @packageDocumentation How tests, proofs and benchmarks get real servers. Loopback only; nothing here is published. */
+export { pathWithBubblewrap } from './binaries/bubblewrap.ts';
 export { cached } from './binaries/cache.ts';
 export { builtFromGo, type GoBuild } from './binaries/go-build.ts';
 export { redisCli, redisServer, valkeyCli, valkeyServer } from './binaries/find.ts';

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AnyObject, connect, type Connection, type KubeClient, resource, systemKubePorts } from '@reeve/kube';
-import { freePort, REEVE, temporaryFolder, until } from '@reeve/rig';
+import { freePort, pathWithBubblewrap, REEVE, temporaryFolder, until } from '@reeve/rig';
 import { leaseKind } from '@reeve/runtime';
 
 /** The best first, as a node chooses. */
@@ -35,19 +35,22 @@ export class Plane implements AsyncDisposable {
   readonly #folder: string;
   readonly #port: number;
   readonly #more: readonly string[];
+  readonly #environment: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
   #connection: Connection | undefined;
   #said = '';
 
-  private constructor(folder: string, port: number, more: readonly string[]) {
+  private constructor(folder: string, port: number, more: readonly string[], environment: NodeJS.ProcessEnv) {
     this.#folder = folder;
     this.#port = port;
     this.#more = more;
+    this.#environment = environment;
   }
 
   /** The port stays the same, so that the kubeconfig of one start is good for the next. */
   static async create(more: readonly string[] = []): Promise<Plane> {
-    return new Plane(temporaryFolder('bench'), await freePort(), more);
+    const environment = { ...process.env, PATH: await pathWithBubblewrap() };
+    return new Plane(temporaryFolder('bench'), await freePort(), more, environment);
   }
 
   get pid(): number {
@@ -77,7 +80,10 @@ export class Plane implements AsyncDisposable {
     const beganAt = Date.now();
     this.#said = '';
     const args = ['up', '--data', this.#data, '--port', String(this.#port), '--nodes', String(NODES), ...this.#more];
-    const child = spawn(process.execPath, [REEVE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [REEVE, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: this.#environment,
+    });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => (this.#said += text));

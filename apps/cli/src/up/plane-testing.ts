@@ -124,9 +124,9 @@ export function readOr(path: string): string {
   }
 }
 
-export function tryToKill(pid: number): void {
+export function tryToKill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // it has just ended
   }

@@ -17,7 +17,7 @@ import {
   pods,
   systemHost,
 } from '@reeve/local-node';
-import { Authority, kubeProgram, temporaryFolder, until } from '@reeve/rig';
+import { Authority, kubeProgram, pathWithBubblewrap, temporaryFolder, until } from '@reeve/rig';
 import { systemPorts } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { podAccess } from './pod-access.ts';
@@ -112,7 +112,8 @@ async function ended(child: ChildProcess, input = '') {
 const isReady = ({ status }: Pod) =>
   status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
 
-const found = await detectDrivers({ ...systemPorts, host: systemHost(process.env.PATH) }, temporaryFolder('reeve-try'));
+const host = systemHost(await pathWithBubblewrap());
+const found = await detectDrivers({ ...systemPorts, host }, temporaryFolder('reeve-try'));
 
 for (const driver of found.drivers) test(`${driver.name}: kubectl logs, logs -f and exec`, (t) => play(t, driver));
 

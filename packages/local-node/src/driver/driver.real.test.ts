@@ -4,6 +4,7 @@ import { mkdtemp, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, after, test } from 'node:test';
+import { pathWithBubblewrap } from '@reeve/rig';
 import { systemPorts } from '@reeve/runtime';
 import { systemHost } from '../host/system-host.ts';
 import { configMaps } from '../kinds/config-map.ts';
@@ -16,10 +17,14 @@ import { plainDriver } from './plain.ts';
 const sh = (script: string) => ['sh', '-c', script];
 const folder = await mkdtemp(join(tmpdir(), 'reeve-drivers-'));
 after(() => rm(folder, { recursive: true }));
-const { drivers, reports } = await detectDrivers({ ...systemPorts, host: systemHost(process.env.PATH) }, folder);
+const { drivers, reports } = await detectDrivers(
+  { ...systemPorts, host: systemHost(await pathWithBubblewrap()) },
+  folder,
+);
 before(() => console.log(JSON.stringify(reports)));
 
 test('there is always a driver, and each one that is missing says why', () => {
+  assert.equal(reports.find(({ name }) => name === 'bwrap')?.note, '', 'it is here, and it works');
   assert.equal(drivers.at(-1)?.name, 'plain');
   for (const { works, note } of reports) assert.ok(works || note !== '');
 });

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { once, type Program, type Reply, valkeyServer } from '@reeve/rig';
+import { once, pathWithBubblewrap, type Program, type Reply, valkeyServer } from '@reeve/rig';
 import { systemPorts } from '@reeve/runtime';
 import { detectDrivers } from '../driver/detect.ts';
 import { systemHost } from '../host/system-host.ts';
@@ -28,7 +28,7 @@ function imagesOf({ command, prefix, env }: Program): Images {
 
 const folder = await mkdtemp(join(tmpdir(), 'reeve-drivers-'));
 after(() => rm(folder, { recursive: true }));
-const { drivers } = await detectDrivers({ ...systemPorts, host: systemHost(process.env.PATH) }, folder);
+const { drivers } = await detectDrivers({ ...systemPorts, host: systemHost(await pathWithBubblewrap()) }, folder);
 
 for (const driver of drivers) {
   test(`${driver.name}: a cluster forms, survives a killed server and another node process`, async (t) => {
