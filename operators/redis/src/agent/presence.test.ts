@@ -13,7 +13,8 @@ test('an agent is lost after three silent turns of the manager’s clock', () =>
   const sight = seeLease(undefined, lease('t1'), BEGIN);
   assert.equal(presenceOf(sight, BEGIN + 29_999).is, 'heard');
   assert.deepEqual(presenceOf(sight, BEGIN + 30_000), { is: 'lost', silentMs: 30_000 });
-  assert.equal(lostAt(sight), BEGIN + 30_000);
+  assert.equal(lostAt(sight, BEGIN + 29_999), BEGIN + 30_000);
+  assert.equal(lostAt(sight, BEGIN + 30_000), undefined, 'it is lost already');
 });
 
 test('a renewal ends the silence; the same lease told again does not', () => {
@@ -44,7 +45,7 @@ test('no lease says nothing, and one that nobody ever held is no loss', () => {
   assert.deepEqual(presenceOf(undefined, BEGIN), { is: 'unknown' });
   const sight = seeLease(undefined, { metadata: { name: 'l', uid: 'u' }, spec: { leaseDurationSeconds: 30 } }, BEGIN);
   assert.deepEqual(presenceOf(sight, BEGIN + 90_000), { is: 'awaited', silentMs: 90_000 });
-  assert.equal(lostAt(sight), undefined);
+  assert.equal(lostAt(sight, BEGIN), undefined);
 });
 
 test('a lease that is only found proves nobody alive; its first renewal does', () => {

@@ -54,7 +54,7 @@ export function presenceByClock(lease: LeaseObject | undefined, now: number): Pr
   return presenceOf(sight, now);
 }
 
-/** When to look again for an agent that falls silent; undefined when nothing will change by waiting. */
-export function lostAt(sight: LeaseSight | undefined): number | undefined {
-  return sight?.hasHolder ? sight.since + LOST_AFTER_TURNS * TURN_MS : undefined;
+/** When an agent that is heard of will be lost if it stays silent; undefined when nothing will change by waiting. */
+export function lostAt(sight: LeaseSight | undefined, now: number): number | undefined {
+  return sight && presenceOf(sight, now).is === 'heard' ? sight.since + LOST_AFTER_TURNS * TURN_MS : undefined;
 }

@@ -22,15 +22,17 @@ test('a wish settles from when it was first there; one that went away begins ane
 
 test('a kind of operation that fails is tried again ever more seldom, and at once when it was done', () => {
   const settling = new Settling();
-  const at = (now: number) => Math.max(now, settling.notBefore(wish('rebalance')));
-  settling.ended('rebalance', false, 1_000);
-  const first = at(1_000) - 1_000;
+  const pause = (now: number) => (settling.backsOff(wish('rebalance'), now)?.until ?? now) - now;
+  settling.ended('rebalance', 'SLOTS_BUSY', 1_000);
+  const first = pause(1_000);
   assert.ok(first > 0);
-  settling.ended('rebalance', false, 1_000);
-  assert.ok(at(1_000) - 1_000 > first);
-  for (let times = 0; times < 50; times++) settling.ended('rebalance', false, 1_000);
-  assert.ok(at(1_000) - 1_000 <= 300_000, 'but not for ever');
-  assert.ok(settling.notBefore(wish('add-node')) < 1_000, 'others are not held up');
-  settling.ended('rebalance', true, 2_000);
-  assert.equal(at(2_000), 2_000);
+  assert.equal(settling.backsOff(wish('rebalance'), 1_000)?.code, 'SLOTS_BUSY');
+  assert.equal(settling.backsOff(wish('rebalance'), 1_000 + first), undefined, 'then it is tried again');
+  settling.ended('rebalance', 'SLOTS_BUSY', 1_000);
+  assert.ok(pause(1_000) > first);
+  for (let times = 0; times < 50; times++) settling.ended('rebalance', 'SLOTS_BUSY', 1_000);
+  assert.ok(pause(1_000) <= 300_000, 'but not for ever');
+  assert.equal(settling.backsOff(wish('add-node'), 1_000), undefined, 'others are not held up');
+  settling.ended('rebalance', undefined, 2_000);
+  assert.equal(pause(2_000), 0);
 });

@@ -1,5 +1,13 @@
 /** Which of a cluster's wishes is begun: the first that has settled, that its operation allows, and that a person approved if one must. */
-import { type BackoffOptions, backoffMs, canonicalJson, digest, type Refusal, type Waiting } from '@reeve/runtime';
+import {
+  type BackoffOptions,
+  backoffMs,
+  canonicalJson,
+  digest,
+  type Refusal,
+  timestamp,
+  type Waiting,
+} from '@reeve/runtime';
 import type { OperationWish, RestartWish, Wish } from '../plan/next.ts';
 import type { Environment } from './environment.ts';
 import { decidableOfKind } from './operations.ts';
@@ -12,7 +20,10 @@ export interface Choice {
   readonly waitingFor: readonly Waiting[];
   /** What waits for a person's word. */
   readonly proposed?: Proposal<unknown>;
-  readonly wakeAt?: number;
+  /** Something settles, and may be begun then. Whatever is less urgent, tasks too, waits for that. */
+  readonly settlesAt?: number;
+  /** Something failed, and is tried again then. Nobody waits for that. */
+  readonly triesAt?: number;
 }
 
 /** Each proposal looks at the whole cluster: of many wishes of one kind the next turn tries others, too, once these are done. */
@@ -23,7 +34,7 @@ const backoff: BackoffOptions = { baseMs: 5_000, factor: 2, capMs: 300_000, jitt
 /** How long each wish has been there, and how often its kind failed, in this process: one that is restarted begins anew, and that is all. */
 export class Settling {
   #since = new Map<string, number>();
-  readonly #failed = new Map<string, { readonly times: number; readonly at: number }>();
+  readonly #failed = new Map<string, { readonly times: number; readonly at: number; readonly code: string }>();
 
   /** When a wish may be acted on. What is not wished any more is forgotten. */
   times(wishes: readonly Wish[], now: number): readonly number[] {
@@ -33,15 +44,18 @@ export class Settling {
     return wishes.map(({ settleMs }, index) => (since.get(names[index] ?? '') ?? now) + settleMs);
   }
 
-  ended(kind: string, isDone: boolean, now: number): void {
-    if (isDone) this.#failed.delete(kind);
-    else this.#failed.set(kind, { times: (this.#failed.get(kind)?.times ?? 0) + 1, at: now });
+  /** @param failed with which code; undefined: it was done. */
+  ended(kind: string, failed: string | undefined, now: number): void {
+    if (failed === undefined) this.#failed.delete(kind);
+    else this.#failed.set(kind, { times: (this.#failed.get(kind)?.times ?? 0) + 1, at: now, code: failed });
   }
 
-  /** A kind that failed is left alone until then; others go on meanwhile. */
-  notBefore(wish: Wish): number {
+  /** Of a kind that failed: until when it is left alone, and why. Others go on meanwhile. */
+  backsOff(wish: Wish, now: number): { readonly until: number; readonly code: string } | undefined {
     const failed = wish.what === 'operation' ? this.#failed.get(wish.kind) : undefined;
-    return failed ? failed.at + backoffMs(failed.times, backoff, 0) : Number.NEGATIVE_INFINITY;
+    if (!failed) return undefined;
+    const until = failed.at + backoffMs(failed.times, backoff, 0);
+    return until > now ? { until, code: failed.code } : undefined;
   }
 }
 
@@ -63,24 +77,27 @@ export async function choose({ wishes, settling, approved, environment }: Choose
   const now = environment.ports.clock.now();
   const times = settling.times(wishes, now);
   const refused: Refusal[] = [];
+  const backingOff = new Map<string, Waiting>();
   let proposed: Proposal<unknown> | undefined;
+  let triesAt: number | undefined;
   const result = (more: Partial<Choice> = {}): Choice => ({
     refused,
-    waitingFor: proposed ? [approvalWait(proposed)] : [],
     ...(proposed && { proposed }),
+    ...(triesAt !== undefined && { triesAt }),
     ...more,
+    waitingFor: [...(proposed ? [approvalWait(proposed)] : []), ...backingOff.values(), ...(more.waitingFor ?? [])],
   });
   const tries = new Map<string, number>();
-  let wakeAt: number | undefined;
   for (const [index, wish] of wishes.entries()) {
     const at = times[index] ?? now;
-    const notBefore = settling.notBefore(wish);
-    if (notBefore > now) {
-      wakeAt = Math.min(wakeAt ?? notBefore, notBefore);
+    const pause = settling.backsOff(wish, now);
+    if (pause && wish.what === 'operation') {
+      triesAt = Math.min(triesAt ?? pause.until, pause.until);
+      if (!backingOff.has(wish.kind)) backingOff.set(wish.kind, backingOffWait(wish, pause));
       continue;
     }
     // What is less urgent does not go first: it might rest on what is about to be mended.
-    if (at > now) return result({ wakeAt: at, waitingFor: [...result().waitingFor, settlingWait(wish)] });
+    if (at > now) return result({ settlesAt: at, waitingFor: [settlingWait(wish)] });
     if (wish.what === 'restart') return result({ restart: wish });
     const operation = decidableOfKind(wish.kind);
     const tried = tries.get(wish.kind) ?? 0;
@@ -100,11 +117,20 @@ export async function choose({ wishes, settling, approved, environment }: Choose
     }
     return result({ begin: { wish, proposal } });
   }
-  return result(wakeAt === undefined ? {} : { wakeAt });
+  return result();
 }
 
 function settlingWait({ why }: Wish): Waiting {
   return { reason: 'Settling', message: `whether it stays so: ${why}`, subjects: [] };
+}
+
+/** With the time itself, not how long it is until then: a status that says the same is not written again. */
+function backingOffWait(
+  { kind, why }: OperationWish,
+  { until, code }: { readonly until: number; readonly code: string },
+): Waiting {
+  const message = `${kind} failed with ${code} and is tried again at ${timestamp(until)}: ${why}`;
+  return { reason: 'BackingOff', message, subjects: [kind, code] };
 }
 
 function approvalWait({ kind, digest: named }: Proposal<unknown>): Waiting {

@@ -8,6 +8,7 @@ import {
   localExecutor,
   MEMBER_LEASE_LABEL,
   type Ports,
+  queueBackoff,
   requeueAfter,
   type Verdict,
   type Waiting,
@@ -61,7 +62,7 @@ export interface RedisOperatorPorts extends Ports {
 }
 
 export interface RedisOperatorOptions {
-  /** How often a cluster is looked at when nothing is to be done. Default 10 s; 30 s is the longest that makes sense. */
+  /** How often a cluster is looked at when nothing is to be done. Default 10 s; at most 30 s. */
   readonly lookEveryMs?: number;
   /** Where its metrics are put: those of the manager. Default: nowhere. */
   readonly metrics?: Pick<Registry, 'read'>;
@@ -78,6 +79,8 @@ interface Kept {
 const GATHER_MS = 1_000;
 const BY_CLUSTER = 'redis-cluster';
 const LOOK_EVERY_MS = 10_000;
+/** Whatever a cluster waits for, and however often its turns failed: what is amiss is told no later than this. */
+const LONGEST_LOOK_MS = 30_000;
 /** A look at a large cluster of which many are silent takes its time. */
 const TURN_MS = 600_000;
 export const FINALIZER = 'redis.reeve.dev/cluster';
@@ -104,12 +107,12 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   constructor(ports: RedisOperatorPorts, { lookEveryMs = LOOK_EVERY_MS, metrics }: RedisOperatorOptions = {}) {
     super({ name: 'redis' });
     this.#ports = ports;
-    this.#lookEveryMs = lookEveryMs;
+    this.#lookEveryMs = Math.min(lookEveryMs, LONGEST_LOOK_MS);
     this.#metrics = new ClusterMetrics(metrics);
   }
 
   override setUp(parts: Parts): void {
-    const queue = parts.queue('clusters');
+    const queue = parts.queue('clusters', { backoff: { ...queueBackoff, capMs: LONGEST_LOOK_MS } });
     const labelled = { labelSelector: CLUSTER_LABEL };
     const own = parts.reflect(redisClusters, { route: () => queue });
     parts.own(statefulSets, own, labelled);

@@ -3,7 +3,6 @@ import {
   type DeepReadonly,
   ReeveError,
   type Refusal,
-  requeueAfter,
   timestamp,
   type Verdict,
   type Waiting,
@@ -39,11 +38,9 @@ import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from 
 import { nextExternalSteps } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
-import { taskWish } from '../plan/task-wish.ts';
 import { BACKUP } from './backup/backup.ts';
 import { isBrokenNow } from './broken-pod.ts';
-import { checkTask } from './check-task.ts';
-import { type Choice, choose, Settling } from './choose.ts';
+import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { ClusterTls, type TlsGiven } from './cluster-tls.ts';
@@ -54,9 +51,11 @@ import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import type { TakeBackOrders } from './left-orders.ts';
 import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
+import { nextTask } from './next-task.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
+import { failureOf } from './procedure.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
-import { endedStatus, openTasks, refusedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
+import { endedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import {
   hasSameGoal,
   MOST_TEXT,
@@ -103,7 +102,8 @@ export class ClusterTurn {
   #problems: readonly Refusal[] = [];
   #refused: readonly Refusal[] = [];
   #proposed: Choice['proposed'];
-  #wakeAt: number | undefined;
+  #settlesAt: number | undefined;
+  #triesAt: number | undefined;
   #hasEnded = false;
   #hasLeftDraft = false;
   /** What was written of it is not in the cache yet. */
@@ -254,7 +254,10 @@ export class ClusterTurn {
           : undefined;
     if (end.outcome === 'done') work.events.normal('OperationDone', `${current.kind}: ${current.why}`, current.kind);
     else work.events.warning('OperationFailed', `${current.kind}: ${message ?? end.outcome}`, current.kind);
-    this.#given.settling.ended(current.kind, end.outcome === 'done', work.now());
+    const code = failureOf(end)?.code;
+    // A person who asks for something in vain does not keep the cluster from what it tries itself.
+    if (code === undefined || current.trigger.kind !== 'RedisTask')
+      this.#given.settling.ended(current.kind, code, work.now());
     this.#past(current, end.outcome, message);
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
@@ -306,31 +309,25 @@ export class ClusterTurn {
     this.#refused = choice.refused;
     this.#waiting.push(...choice.waitingFor);
     this.#proposed = choice.proposed;
-    this.#wakeAt = choice.wakeAt;
+    this.#settlesAt = choice.settlesAt;
+    this.#triesAt = choice.triesAt;
     if (choice.restart) await this.#restart(choice.restart, given);
     else if (choice.begin) {
       const { name, uid } = work.object.metadata;
       const trigger = { kind: 'RedisCluster', name, uid };
       this.#take(choice.begin.wish, choice.begin.proposal.decided.goal, trigger, environment);
-    } else if (choice.wakeAt === undefined) await this.#nextTask(seen, environment);
+    } else if (choice.settlesAt === undefined) await this.#nextTask(seen, environment);
   }
 
   async #nextTask(seen: Seen, environment: Environment): Promise<void> {
-    const { work } = this.#given;
-    const [task] = openTasks(this.#given.tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask));
-    if (!task || !this.#isConfigured(seen) || task.spec.upgrade) return;
-    const now = work.now();
-    const facts = { desired: this.#desired, members: seen.members, stored: this.#before.members ?? [] };
-    const wish = taskWish(task as RedisTaskObject, facts);
-    if (!wish) return writeTask(work, task, await checkTask(task, this.#desired, environment, now));
-    if ('refused' in wish) return writeTask(work, task, refusedStatus(wish.refused, now));
-    const choice = await choose({ wishes: [wish], settling: new Settling(), approved: undefined, environment });
-    if (choice.begin) {
-      this.#take(wish, choice.begin.proposal.decided.goal, triggerOf(task), environment);
-      await writeTask(work, task, startedStatus(now, this.#current?.id ?? ''));
-    } else if (choice.refused.length > 0) await writeTask(work, task, refusedStatus(choice.refused, now));
-    else
-      await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' });
+    if (!this.#isConfigured(seen)) return;
+    const { work, tasks } = this.#given;
+    const stored = this.#before.members ?? [];
+    const open = tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask);
+    const next = await nextTask({ work, tasks: open, desired: this.#desired, seen, stored, environment });
+    if (!next) return;
+    this.#take(next.wish, next.goal, triggerOf(next.task), environment);
+    await writeTask(work, next.task, startedStatus(work.now(), this.#current?.id ?? ''));
   }
 
   /** Written with the status; begun only after that. */
@@ -427,9 +424,14 @@ export class ClusterTurn {
     throw new ReeveError('OBJECT_REPLACED', `RedisCluster ${work.key} is gone, or another one has its name`);
   }
 
+  /** What settles or failed has its own time, but never a later one than the next look: others may be amiss by then. */
   #verdict({ findings }: Seen, isPaused: boolean): Verdict {
-    if (this.#wakeAt !== undefined && !this.#current) return wakeAt(this.#wakeAt);
+    const { work, lookEveryMs, enrollment, podAgents } = this.#given;
+    const now = work.now();
     const isBusy = this.#current !== undefined || this.#waiting.length > 0 || !isClean(findings);
-    return requeueAfter(isBusy && !isPaused ? SOON_MS : this.#given.lookEveryMs);
+    const expected = this.#current ? [] : [this.#settlesAt, this.#triesAt].filter((time) => time !== undefined);
+    const soon = isBusy && !isPaused && expected.length === 0;
+    const { nextLossAt = Number.POSITIVE_INFINITY } = enrollment ?? podAgents ?? {};
+    return wakeAt(Math.min(now + (soon ? SOON_MS : lookEveryMs), ...expected, nextLossAt));
   }
 }

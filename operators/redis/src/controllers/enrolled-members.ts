@@ -14,7 +14,7 @@ import {
 import type { Api, Reconcile } from '@reeve/runtime/manager';
 import { CarefulExecutor } from '../agent/careful-executor.ts';
 import { memberExecutor, orderSeconds } from '../agent/member-executor.ts';
-import { type LeaseSight, presenceOf, seeLease } from '../agent/presence.ts';
+import { type LeaseSight, lostAt, presenceOf, seeLease } from '../agent/presence.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
 import type { RedisCommand } from '../api/commands.ts';
 import { type MemberLeaseObject, type MemberObject, members, type RedisClusterObject } from '../api/kinds.ts';
@@ -38,6 +38,8 @@ interface EnrolledGiven {
 /** What a turn of a cluster with agents is given. */
 export interface Enrollment {
   readonly roster: readonly Enrolled[];
+  /** When the next of its agents will be lost, if it stays silent. */
+  readonly nextLossAt: number | undefined;
   /** For one operation: the first command takes back what was ordered before. `otherwise`: where there is no agent. */
   executor(otherwise?: Executor<RedisCommand>): Executor<RedisCommand>;
 }
@@ -133,7 +135,14 @@ export class EnrolledMembers implements AsyncDisposable {
   }
 
   #enrollment(cluster: string, roster: () => readonly Enrolled[]): Enrollment {
-    return { roster: roster(), executor: (otherwise) => this.#executor(cluster, roster, otherwise) };
+    const now = this.#ports.clock.now();
+    const present = roster();
+    const losses = present.flatMap((one) => lostAt(this.#sights.get(`${one.namespace}/${one.name}`), now) ?? []);
+    return {
+      roster: present,
+      nextLossAt: losses.length > 0 ? losses.reduce((a, b) => Math.min(a, b)) : undefined,
+      executor: (otherwise) => this.#executor(cluster, roster, otherwise),
+    };
   }
 
   /** Once in a term for each namespace: whoever takes them away meanwhile meant it. */

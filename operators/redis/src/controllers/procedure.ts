@@ -24,3 +24,11 @@ export interface Procedure<Request, Goal> extends Decidable<Request, Goal> {
 export function refusedEnd(code: string, message: string, subjects: readonly string[] = []): RunEnd {
   return { outcome: 'refused', refused: [{ code, message, subjects }] };
 }
+
+/** The code that a run ended with which did not come to its goal, and why. */
+export function failureOf(end: RunEnd): { readonly code: string; readonly message: string } | undefined {
+  if (end.outcome === 'done') return undefined;
+  if (end.outcome === 'failed') return { code: end.code, message: end.message };
+  const message = end.refused.map((one) => one.message).join('; ');
+  return { code: end.refused[0]?.code ?? 'REFUSED', message };
+}

@@ -91,6 +91,12 @@ export class ExternalWorld {
     return this.operator.api.find<Member>('members.agents.reeve.dev', NAMESPACE, name)?.spec.orders ?? [];
   }
 
+  /** When its agent was heard of last. */
+  renewedAt(name: string): number {
+    const lease = this.operator.api.find<LeaseObject>('leases.coordination.k8s.io', NAMESPACE, leaseNameOf(name));
+    return Date.parse(lease?.spec?.renewTime ?? '');
+  }
+
   /** Every order that is there, whosever it is. */
   get orders(): readonly Order[] {
     return [...this.#bare.keys()].flatMap((name) => this.ordersOf(name));

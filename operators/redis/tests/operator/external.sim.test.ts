@@ -132,6 +132,20 @@ test('an agent that is silent for three turns is lost, its server is not; what n
   await done(world, 'over-again', { failover: { to: replica } });
 });
 
+test('that an agent is lost is told when its three turns are over, not with the look after that', async (t) => {
+  const world = await created(t);
+  const { operator } = world;
+  for (const name of ['h-1', 'h-2', 'h-3']) {
+    await operator.pass(3_250);
+    world.killAgent(name);
+    await operator.until('it is lost', () => condition(world, 'AgentLost') === 'True', 60_000);
+    const silentMs = operator.clock.now() - world.renewedAt(name);
+    assert.ok(silentMs <= 31_000, `${name} was silent for ${silentMs} ms`);
+    world.startAgent(name);
+    await operator.until('it is back', () => condition(world, 'AgentLost') === 'False', 60_000);
+  }
+});
+
 test('states are stored with the time of their collection; who falls silent keeps the last one', async (t) => {
   const world = await created(t);
   const { operator } = world;

@@ -71,6 +71,10 @@ export class OperatorWorld {
   readonly kubelet: Kubelet;
   /** Addresses that operators do not reach, whoever else does. */
   readonly hidden = new Set<string>();
+  /** Writes to the API that fail. */
+  failsOn: (request: TransportRequest) => boolean = () => false;
+  /** Kinds of calls that servers deny operators. */
+  denies: (label: string) => boolean = () => false;
   /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
   stale: RedisCluster | undefined;
   /** The fingerprint that the server at an address shows. Undefined: that of what its Secret has. */
@@ -174,6 +178,7 @@ export class OperatorWorld {
             modelPort(this.model, async (call) => {
               this.asked.add(call.label);
               this.#letIn(call.detail.split(' ', 1)[0] ?? '', password);
+              if (this.denies(call.label)) throw new ReeveError('REDIS_REPLY', `NOPERM no right to ${call.label}`);
               return this.#mortalCall(life, call);
             }),
             connections,
@@ -233,6 +238,7 @@ export class OperatorWorld {
       if (life.isDead) return never();
       const isWrite = request.method !== 'GET';
       if (isWrite && this.diesWith(request)) this.diesAfter = 0;
+      if (isWrite && this.failsOn(request)) throw new ReeveError('KUBE_UNREACHABLE', 'the server does not answer');
       if (isWrite && !this.#survives(life, false)) {
         if (this.#happensAtDeath) await transport(request);
         return never();

@@ -1,0 +1,53 @@
+/** What the next task of a cluster comes to: something to be begun, or its end at once. */
+import { type DeepReadonly, timestamp } from '@reeve/runtime';
+import type { Reconcile } from '@reeve/runtime/manager';
+import type { MemberStatus } from '../api/cluster.ts';
+import type { RedisClusterObject, RedisTaskObject } from '../api/kinds.ts';
+import type { Desired } from '../plan/desired.ts';
+import type { OperationWish } from '../plan/next.ts';
+import { taskWish } from '../plan/task-wish.ts';
+import { checkTask } from './check-task.ts';
+import { choose, Settling } from './choose.ts';
+import type { Environment } from './environment.ts';
+import type { Seen } from './look.ts';
+import { openTasks, refusedStatus, writeTask } from './tasks.ts';
+
+type Task = DeepReadonly<RedisTaskObject>;
+
+export interface NextTaskGiven {
+  readonly work: Reconcile<RedisClusterObject>;
+  readonly tasks: readonly Task[];
+  readonly desired: Desired;
+  readonly seen: Seen;
+  readonly stored: readonly DeepReadonly<MemberStatus>[];
+  readonly environment: Environment;
+}
+
+/** What is to be begun for a task. Undefined: for none; what could be said of the next one at once was written to it. */
+export async function nextTask(
+  given: NextTaskGiven,
+): Promise<{ readonly task: Task; readonly wish: OperationWish; readonly goal: unknown } | undefined> {
+  const { work, tasks, desired, seen, stored, environment } = given;
+  const [task] = openTasks(tasks);
+  // An upgrade is what turns do anyway, and is gone on with elsewhere.
+  if (!task || task.spec.upgrade) return undefined;
+  const now = work.now();
+  const wish = taskWish(task as RedisTaskObject, { desired, members: seen.members, stored });
+  if (!wish) await writeTask(work, task, await checkTask(task, desired, environment, now));
+  else if ('refused' in wish) await writeTask(work, task, refusedStatus(wish.refused, now));
+  else {
+    const { begin, refused } = await choose({
+      wishes: [wish],
+      settling: new Settling(),
+      approved: undefined,
+      environment,
+    });
+    if (begin) return { task, wish, goal: begin.proposal.decided.goal };
+    if (refused.length > 0) await writeTask(work, task, refusedStatus(refused, now));
+    else {
+      const message = 'there was nothing to do';
+      await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message });
+    }
+  }
+  return undefined;
+}
