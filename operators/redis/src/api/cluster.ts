@@ -219,6 +219,7 @@ const operation = {
   why: text({ maxLength: 2_048 }),
   trigger: object({ kind: text(word), name: text(name), uid: text({ maxLength: 63 }) }),
   startedAt: text({ format: 'date-time' }),
+  approval: optional(text({ maxLength: 128, description: 'The digest that a person approved, where one had to.' })),
 };
 
 export const memberFields = {
@@ -276,6 +277,11 @@ const status = object({
       kind: text(word),
       digest: text({ maxLength: 128, description: 'Annotate the cluster with redis.reeve.dev/approve: DIGEST.' }),
       steps: list(text({ maxLength: 512 }), { maxItems: 32 }),
+    }),
+  ),
+  approvals: optional(
+    integer({
+      description: 'How many approvals were used up. Each counts once: the digests of later plans rest on this.',
     }),
   ),
   currentOperation: optional(

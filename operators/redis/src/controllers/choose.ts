@@ -14,7 +14,8 @@ import { decidableOfKind } from './operations.ts';
 import { type Proposal, propose } from './run.ts';
 
 export interface Choice {
-  readonly begin?: { readonly wish: OperationWish; readonly proposal: Proposal<unknown> };
+  /** `approval`: the digest that a person approved, which is used up by it. */
+  readonly begin?: { readonly wish: OperationWish; readonly proposal: Proposal<unknown>; readonly approval?: string };
   readonly restart?: RestartWish;
   readonly refused: readonly Refusal[];
   readonly waitingFor: readonly Waiting[];
@@ -68,12 +69,12 @@ function nameOf(wish: Wish): string {
 export interface ChooseOptions {
   readonly wishes: readonly Wish[];
   readonly settling: Settling;
-  /** The digest that a person approved, if one did. */
-  readonly approved: string | undefined;
+  /** The digest that a person approved, if one did, and how many approvals were used up before. */
+  readonly approval: { readonly given: string | undefined; readonly taken: number };
   readonly environment: Environment;
 }
 
-export async function choose({ wishes, settling, approved, environment }: ChooseOptions): Promise<Choice> {
+export async function choose({ wishes, settling, approval, environment }: ChooseOptions): Promise<Choice> {
   const now = environment.ports.clock.now();
   const times = settling.times(wishes, now);
   const refused: Refusal[] = [];
@@ -111,13 +112,20 @@ export async function choose({ wishes, settling, approved, environment }: Choose
       continue;
     }
     if (proposal.decided.nothingToDo) continue;
-    if (wish.needsApproval && approved !== proposal.digest) {
-      proposed ??= proposal;
-      continue;
-    }
-    return result({ begin: { wish, proposal } });
+    if (!wish.needsApproval) return result({ begin: { wish, proposal } });
+    const named = { ...proposal, digest: occasionDigest(proposal.digest, approval.taken) };
+    if (approval.given === named.digest) return result({ begin: { wish, proposal: named, approval: named.digest } });
+    proposed ??= named;
   }
   return result();
+}
+
+/**
+ * By what name a plan is approved. Another one on each occasion: when an approval was used up, the same plan has another name, and what is
+ * left in the annotation is that of none.
+ */
+function occasionDigest(plan: string, taken: number): string {
+  return digest({ plan, taken });
 }
 
 function settlingWait({ why }: Wish): Waiting {

@@ -31,14 +31,12 @@ import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
-import { choicesAfter, standingChoices } from '../plan/chosen-primaries.ts';
 import { conditionType, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
-import { BACKUP } from './backup/backup.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
@@ -54,6 +52,7 @@ import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memb
 import { nextTask } from './next-task.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { failureOf } from './procedure.ts';
+import { type Begun, OperationsRecord } from './operations-record.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { endedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import {
@@ -88,7 +87,6 @@ export interface TurnGiven extends TlsGiven {
 
 /** While something is under way or amiss. */
 const SOON_MS = 2_000;
-const HISTORY = 10;
 
 export class ClusterTurn {
   readonly #given: TurnGiven;
@@ -96,16 +94,13 @@ export class ClusterTurn {
   readonly #before: DeepReadonly<RedisClusterStatus>;
   readonly #waiting: Waiting[] = [];
   readonly #tls: ClusterTls;
-  #current: CurrentOperation | undefined;
-  #history: readonly PastOperation[];
-  #chosen: readonly NodeId[];
+  readonly #record: OperationsRecord;
   #problems: readonly Refusal[] = [];
   #refused: readonly Refusal[] = [];
   #proposed: Choice['proposed'];
   #settlesAt: number | undefined;
   #triesAt: number | undefined;
   #hasEnded = false;
-  #hasLeftDraft = false;
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
@@ -122,9 +117,7 @@ export class ClusterTurn {
     this.#desired = desiredOf(object.spec);
     this.#tls = new ClusterTls(given, this.#desired, this.#waiting);
     this.#before = object.status ?? {};
-    this.#current = this.#before.currentOperation as CurrentOperation | undefined;
-    this.#history = (this.#before.operations ?? []) as readonly PastOperation[];
-    this.#chosen = this.#before.chosenPrimaries ?? [];
+    this.#record = new OperationsRecord(this.#before);
   }
 
   async run(): Promise<Verdict> {
@@ -139,7 +132,7 @@ export class ClusterTurn {
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
-    this.#chosen = standingChoices(this.#chosen, seen.view, isWhole(seen, this.#desired));
+    this.#record.saw(seen.view, isWhole(seen, this.#desired));
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
     if (!isPaused && environment) {
@@ -149,9 +142,10 @@ export class ClusterTurn {
     await this.#write(seen, isPaused);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
-    if (this.#hasLeftDraft) this.#given.draftLeft();
+    if (this.#record.hasLeftDraft) this.#given.draftLeft();
     work.signal.throwIfAborted();
-    if (environment && this.#current && !isPaused && !this.#isHeldUp) await this.#goOn(this.#current, environment);
+    if (environment && this.#record.current && !isPaused && !this.#isHeldUp)
+      await this.#goOn(this.#record.current, environment);
     if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
     return this.#verdict(seen, isPaused);
   }
@@ -212,20 +206,20 @@ export class ClusterTurn {
   async #act(seen: Seen, environment: Access): Promise<void> {
     const { work, runs } = this.#given;
     const found = runs.of(work.key);
-    if (found && found.id !== this.#current?.id) await runs.stop(work.key, 'superseded');
+    if (found && found.id !== this.#record.current?.id) await runs.stop(work.key, 'superseded');
     // What another one comes to is nothing to this one.
-    const run = found?.id === this.#current?.id ? found : undefined;
-    if (this.#current && run?.end) await this.#end(this.#current, run.end);
-    else if (this.#current && (await this.#isCancelled(this.#current))) return;
+    const run = found?.id === this.#record.current?.id ? found : undefined;
+    if (this.#record.current && run?.end) await this.#end(this.#record.current, run.end);
+    else if (this.#record.current && (await this.#isCancelled(this.#record.current))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
     if (!this.#given.enrollment) {
-      const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#current !== undefined };
+      const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#record.current !== undefined };
       const replicas = await replicasNow(work, asked, seen);
       if (this.#canDeclareSet) {
         await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
       }
     }
-    if (!this.#current && !this.#isHeldUp) await this.#begin(seen, environment);
+    if (!this.#record.current && !this.#isHeldUp) await this.#begin(seen, environment);
   }
 
   /** What the server refuses, or what must not be made as things are, is a condition; the cluster is looked after all the same. */
@@ -258,7 +252,7 @@ export class ClusterTurn {
     // A person who asks for something in vain does not keep the cluster from what it tries itself.
     if (code === undefined || current.trigger.kind !== 'RedisTask')
       this.#given.settling.ended(current.kind, code, work.now());
-    this.#past(current, end.outcome, message);
+    this.#record.end(end.outcome, work.now(), message);
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
   }
@@ -276,26 +270,9 @@ export class ClusterTurn {
     const { phase, message } = live?.status ?? {};
     if (isThere && phase !== 'Succeeded' && phase !== 'Failed') return false;
     await runs.stop(work.key, 'deleted');
-    if (isThere) this.#past(current, phase === 'Succeeded' ? 'done' : 'failed', message);
-    else this.#past(current, 'cancelled', `task ${current.trigger.name} was deleted`);
+    if (isThere) this.#record.end(phase === 'Succeeded' ? 'done' : 'failed', work.now(), message);
+    else this.#record.end('cancelled', work.now(), `task ${current.trigger.name} was deleted`);
     return true;
-  }
-
-  #past({ goal, ...operation }: CurrentOperation, outcome: PastOperation['outcome'], message?: string): void {
-    const { kind, trigger } = operation;
-    if (outcome === 'done') {
-      this.#chosen = choicesAfter(this.#chosen, { kind, goal, isAsked: trigger.kind === 'RedisTask' });
-    }
-    const endedAt = timestamp(this.#given.work.now());
-    const past = {
-      ...operation,
-      endedAt,
-      outcome,
-      ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }),
-    };
-    this.#history = [past, ...this.#history].slice(0, HISTORY);
-    this.#hasLeftDraft ||= kind === BACKUP && outcome !== 'done';
-    this.#current = undefined;
   }
 
   async #begin(seen: Seen, given: Access): Promise<void> {
@@ -304,8 +281,8 @@ export class ClusterTurn {
     const facts = this.#facts(seen);
     const next = this.#given.enrollment ? nextExternalSteps(facts) : nextSteps(facts);
     this.#waiting.push(...next.waitingFor);
-    const approved = work.object.metadata.annotations?.[APPROVE];
-    const choice = await choose({ wishes: next.wishes, settling, approved, environment });
+    const approval = { given: work.object.metadata.annotations?.[APPROVE], taken: this.#record.approvals };
+    const choice = await choose({ wishes: next.wishes, settling, approval, environment });
     this.#refused = choice.refused;
     this.#waiting.push(...choice.waitingFor);
     this.#proposed = choice.proposed;
@@ -314,8 +291,9 @@ export class ClusterTurn {
     if (choice.restart) await this.#restart(choice.restart, given);
     else if (choice.begin) {
       const { name, uid } = work.object.metadata;
+      const { wish, proposal, approval: taken } = choice.begin;
       const trigger = { kind: 'RedisCluster', name, uid };
-      this.#take(choice.begin.wish, choice.begin.proposal.decided.goal, trigger, environment);
+      this.#take({ ...wish, goal: proposal.decided.goal, trigger, approval: taken }, environment);
     } else if (choice.settlesAt === undefined) await this.#nextTask(seen, environment);
   }
 
@@ -326,18 +304,15 @@ export class ClusterTurn {
     const open = tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask);
     const next = await nextTask({ work, tasks: open, desired: this.#desired, seen, stored, environment });
     if (!next) return;
-    this.#take(next.wish, next.goal, triggerOf(next.task), environment);
-    await writeTask(work, next.task, startedStatus(work.now(), this.#current?.id ?? ''));
+    this.#take({ ...next.wish, goal: next.goal, trigger: triggerOf(next.task) }, environment);
+    await writeTask(work, next.task, startedStatus(work.now(), this.#record.current?.id ?? ''));
   }
 
   /** Written with the status; begun only after that. */
-  #take(wish: OperationWish, goal: unknown, trigger: CurrentOperation['trigger'], { ports }: Environment): void {
+  #take(begun: Omit<Begun, 'id'>, { ports }: Environment): void {
     const { work } = this.#given;
-    const startedAt = timestamp(work.now());
-    const id = ports.ids.next(wish.kind);
-    const why = wish.why.slice(0, MOST_TEXT);
-    this.#current = { id, kind: wish.kind, why, trigger, startedAt, goal: goal as CurrentOperation['goal'] };
-    work.events.normal('OperationBegun', `${wish.kind}: ${why}`, wish.kind);
+    this.#record.begin({ ...begun, id: ports.ids.next(begun.kind) }, work.now());
+    work.events.normal('OperationBegun', `${begun.kind}: ${begun.why}`.slice(0, MOST_TEXT), begun.kind);
   }
 
   /** Exactly this pod: its successor has another uid. */
@@ -357,12 +332,12 @@ export class ClusterTurn {
 
   #facts(seen: Seen): NextFacts {
     const configured = this.#isConfigured(seen);
-    const chosen = this.#chosen;
+    const { chosen } = this.#record;
     return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), chosen };
   }
 
   #isConfigured(seen: Seen): boolean {
-    return isConfigured(this.#before, this.#current?.kind, seen);
+    return isConfigured(this.#before, this.#record.current?.kind, seen);
   }
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
@@ -380,7 +355,7 @@ export class ClusterTurn {
       work.events.warning(conditionType(code), message.slice(0, 1_000), 'Check');
     }
     if (roster) tellAgents(work.events, this.#before.conditions as RedisClusterStatus['conditions'], roster);
-    this.#given.saw({ findings, ...topology, operation: this.#current?.kind });
+    this.#given.saw({ findings, ...topology, operation: this.#record.current?.kind });
     const status = statusOf({
       before: this.#before,
       generation: work.object.metadata.generation,
@@ -390,7 +365,8 @@ export class ClusterTurn {
       desired: this.#desired,
       roster,
       seen,
-      chosen: this.#chosen,
+      chosen: this.#record.chosen,
+      approvals: this.#record.approvals,
       topology,
       problems: this.#problems,
       refused: this.#refused,
@@ -398,10 +374,10 @@ export class ClusterTurn {
       offer: this.#tls.judged,
       taken: this.#tls.taken,
       waitingFor: this.#waiting,
-      progress: run && run.id === this.#current?.id ? run.progress : undefined,
+      progress: run && run.id === this.#record.current?.id ? run.progress : undefined,
       proposed: this.#proposed,
-      current: this.#current,
-      history: this.#history,
+      current: this.#record.current,
+      history: this.#record.history,
     });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });
   }
@@ -428,8 +404,8 @@ export class ClusterTurn {
   #verdict({ findings }: Seen, isPaused: boolean): Verdict {
     const { work, lookEveryMs, enrollment, podAgents } = this.#given;
     const now = work.now();
-    const isBusy = this.#current !== undefined || this.#waiting.length > 0 || !isClean(findings);
-    const expected = this.#current ? [] : [this.#settlesAt, this.#triesAt].filter((time) => time !== undefined);
+    const isBusy = this.#record.current !== undefined || this.#waiting.length > 0 || !isClean(findings);
+    const expected = this.#record.current ? [] : [this.#settlesAt, this.#triesAt].filter((time) => time !== undefined);
     const soon = isBusy && !isPaused && expected.length === 0;
     const { nextLossAt = Number.POSITIVE_INFINITY } = enrollment ?? podAgents ?? {};
     return wakeAt(Math.min(now + (soon ? SOON_MS : lookEveryMs), ...expected, nextLossAt));

@@ -36,12 +36,8 @@ export async function nextTask(
   if (!wish) await writeTask(work, task, await checkTask(task, desired, environment, now));
   else if ('refused' in wish) await writeTask(work, task, refusedStatus(wish.refused, now));
   else {
-    const { begin, refused } = await choose({
-      wishes: [wish],
-      settling: new Settling(),
-      approved: undefined,
-      environment,
-    });
+    const approval = { given: undefined, taken: 0 };
+    const { begin, refused } = await choose({ wishes: [wish], settling: new Settling(), approval, environment });
     if (begin) return { task, wish, goal: begin.proposal.decided.goal };
     if (refused.length > 0) await writeTask(work, task, refusedStatus(refused, now));
     else {

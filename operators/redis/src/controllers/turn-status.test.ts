@@ -24,6 +24,8 @@ test('a status is written on one with the same goal, and never makes a cluster u
   assert.ok(hasSameGoal({ tls: { taken: 'a' } }, { tls: { taken: 'a' } }));
   assert.ok(!hasSameGoal({ tls: { taken: 'a' } }, { tls: { taken: 'b' } }), 'servers were given more since');
   assert.ok(!hasSameGoal({}, { tls: { taken: 'b' } }));
+  assert.ok(hasSameGoal({ approvals: 0 }, {}));
+  assert.ok(!hasSameGoal({ approvals: 1 }, { approvals: 2 }), 'an approval was used up since');
 });
 
 test('a kind of finding is told when it comes, and not again while its condition stands', () => {

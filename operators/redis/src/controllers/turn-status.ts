@@ -50,6 +50,8 @@ export interface TurnFacts {
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
   readonly chosen: readonly NodeId[];
+  /** How many approvals were used up. */
+  readonly approvals: number;
   readonly topology: Topology;
   /** What is wrong with the spec. */
   readonly problems: readonly Refusal[];
@@ -90,6 +92,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     configured,
     ...shownTopology(facts.topology, current?.kind),
     ...(facts.chosen.length > 0 && { chosenPrimaries: facts.chosen }),
+    ...(facts.approvals > 0 && { approvals: facts.approvals }),
     ...(facts.taken !== undefined && { tls: { taken: facts.taken } }),
     conditions: setConditions(conditionsOf(before), conditions, facts.now),
     waitingFor: facts.waitingFor
@@ -148,16 +151,17 @@ export function certificateConditions(
 }
 
 /**
- * Whether what is about to be replaced has the goal, and the memory of having been created and of what servers were given, that the turn
- * was decided on. A cache may lag behind the leader before us: its goal is gone on with, not written over; and what was created once is
- * never created again by itself.
+ * Whether what is about to be replaced has the goal, and the memory of having been created, of what servers were given and of approvals
+ * used up, that the turn was decided on. A cache may lag behind the leader before us: its goal is gone on with, not written over; what was
+ * created once is never created again by itself; and no approval counts twice.
  */
 export function hasSameGoal(before: Status, present: unknown): boolean {
   const there = (present ?? {}) as Status;
   return (
     there.currentOperation?.id === before.currentOperation?.id &&
     (there.configured === true) === (before.configured === true) &&
-    there.tls?.taken === before.tls?.taken
+    there.tls?.taken === before.tls?.taken &&
+    (there.approvals ?? 0) === (before.approvals ?? 0)
   );
 }
 

@@ -9,7 +9,7 @@ import { nextExternalSteps } from '../../plan/next-external.ts';
 import { printCommand } from '../../plan/print.ts';
 import { taskWish } from '../../plan/task-wish.ts';
 import { upgradeStep } from '../../plan/upgrade.ts';
-import { type Choice, choose, Settling } from '../choose.ts';
+import { type Choice, choose, type ChooseOptions, Settling } from '../choose.ts';
 import type { Environment } from '../environment.ts';
 import { isConfigured, isUntouched, isWhole, type Seen } from '../look.ts';
 import { observeFor } from '../observing.ts';
@@ -48,7 +48,10 @@ export async function stepsOf(around: Around): Promise<Steps> {
   const chosen = standingChoices(status.chosenPrimaries ?? [], seen.view, isWhole(seen, desired));
   const facts = { desired, ...seen, configured, isUntouched: isUntouched(status), chosen };
   const { wishes, waitingFor } = desired.members === 'external' ? nextExternalSteps(facts) : nextSteps(facts);
-  const choice = await chooseAtOnce(wishes, environment, cluster.metadata.annotations?.[APPROVE]);
+  const choice = await chooseAtOnce(wishes, environment, {
+    given: cluster.metadata.annotations?.[APPROVE],
+    taken: status.approvals ?? 0,
+  });
   return {
     ...stepOf(choice, wishes),
     refused: choice.refused,
@@ -73,10 +76,10 @@ function silent({ members, view }: Seen): readonly Waiting[] {
 function chooseAtOnce(
   wishes: readonly Wish[],
   environment: Environment,
-  approved: string | undefined,
+  approval: ChooseOptions['approval'] = { given: undefined, taken: 0 },
 ): Promise<Choice> {
   const settled = wishes.map((wish) => ({ ...wish, settleMs: 0 }));
-  return choose({ wishes: settled, settling: new Settling(), approved, environment });
+  return choose({ wishes: settled, settling: new Settling(), approval, environment });
 }
 
 function stepOf(choice: Choice, wishes: readonly Wish[]): Pick<Steps, 'next'> {
@@ -133,7 +136,7 @@ export async function taskSteps(around: Around, task: RedisTaskObject, own: Step
   if (!wish) return { ...NOTHING, next: { kind: 'check', why: asks(task), steps: [], reasons: [] } };
   if ('refused' in wish) return { ...NOTHING, refused: wish.refused };
   if (!environment) return NOTHING;
-  const choice = await chooseAtOnce([wish], environment, undefined);
+  const choice = await chooseAtOnce([wish], environment);
   return { ...NOTHING, ...stepOf(choice, [wish]), refused: choice.refused };
 }
 

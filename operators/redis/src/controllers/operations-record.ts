@@ -1,0 +1,94 @@
+/** What the status says of a cluster's operations, as one turn changes it: which one runs, what was done, which approvals are used up. */
+import { type DeepReadonly, timestamp } from '@reeve/runtime';
+import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
+import type { ClusterView, NodeId } from '../api/view.ts';
+import { choicesAfter, standingChoices } from '../plan/chosen-primaries.ts';
+import { BACKUP } from './backup/backup.ts';
+import { MOST_TEXT } from './turn-status.ts';
+
+const HISTORY = 10;
+
+export interface Begun {
+  readonly id: string;
+  readonly kind: string;
+  readonly why: string;
+  readonly trigger: CurrentOperation['trigger'];
+  readonly goal: unknown;
+  /** The digest that a person approved, if one had to. */
+  readonly approval?: string | undefined;
+}
+
+export class OperationsRecord {
+  #current: CurrentOperation | undefined;
+  #history: readonly PastOperation[];
+  #chosen: readonly NodeId[];
+  #approvals: number;
+  #hasLeftDraft = false;
+
+  constructor(before: DeepReadonly<RedisClusterStatus>) {
+    this.#current = before.currentOperation as CurrentOperation | undefined;
+    this.#history = (before.operations ?? []) as readonly PastOperation[];
+    this.#chosen = before.chosenPrimaries ?? [];
+    this.#approvals = before.approvals ?? 0;
+  }
+
+  get current(): CurrentOperation | undefined {
+    return this.#current;
+  }
+
+  /** Newest first. */
+  get history(): readonly PastOperation[] {
+    return this.#history;
+  }
+
+  /** Primaries that a person chose. */
+  get chosen(): readonly NodeId[] {
+    return this.#chosen;
+  }
+
+  /** How many were used up. */
+  get approvals(): number {
+    return this.#approvals;
+  }
+
+  /** A backup was given up in this turn. */
+  get hasLeftDraft(): boolean {
+    return this.#hasLeftDraft;
+  }
+
+  saw(view: ClusterView, isWhole: boolean): void {
+    this.#chosen = standingChoices(this.#chosen, view, isWhole);
+  }
+
+  /** Its approval is used up by the same write that makes it the goal: whoever dies before has done neither, whoever dies after goes on. */
+  begin({ id, kind, why, trigger, goal, approval }: Begun, now: number): void {
+    this.#current = {
+      id,
+      kind,
+      why: why.slice(0, MOST_TEXT),
+      trigger,
+      startedAt: timestamp(now),
+      goal: goal as CurrentOperation['goal'],
+      ...(approval !== undefined && { approval }),
+    };
+    if (approval !== undefined) this.#approvals++;
+  }
+
+  end(outcome: PastOperation['outcome'], now: number, message?: string): void {
+    if (!this.#current) return;
+    const { goal, ...operation } = this.#current;
+    const { kind, trigger } = operation;
+    if (outcome === 'done') {
+      this.#chosen = choicesAfter(this.#chosen, { kind, goal, isAsked: trigger.kind === 'RedisTask' });
+    }
+    const past = {
+      ...operation,
+      endedAt: timestamp(now),
+      outcome,
+      ...(message !== undefined && { message: message.slice(0, MOST_TEXT) }),
+    };
+    this.#history = [past, ...this.#history].slice(0, HISTORY);
+    this.#hasLeftDraft ||= kind === BACKUP && outcome !== 'done';
+    this.#current = undefined;
+  }
+}
