@@ -284,6 +284,21 @@ const status = object({
       description: 'How many approvals were used up. Each counts once: the digests of later plans rest on this.',
     }),
   ),
+  setbacks: optional(
+    list(
+      object({
+        kind: text(word),
+        stage: oneOf(['proposal', 'run'], { description: 'Whether it was refused before it began, or failed.' }),
+        code: text({ maxLength: 63 }),
+        message: text({ maxLength: 512 }),
+      }),
+      {
+        maxItems: 16,
+        description:
+          'What operations that the cluster wishes for refused, and failed with: until they are done, or not wished for any more.',
+      },
+    ),
+  ),
   currentOperation: optional(
     object({ ...operation, goal: anything({ description: 'What must be true at its end. Each turn plans anew.' }) }),
   ),

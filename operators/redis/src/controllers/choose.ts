@@ -8,6 +8,7 @@ import {
   timestamp,
   type Waiting,
 } from '@reeve/runtime';
+import type { Choosing } from '../plan/setbacks.ts';
 import type { OperationWish, RestartWish, Wish } from '../plan/next.ts';
 import type { Environment } from './environment.ts';
 import { decidableOfKind } from './operations.ts';
@@ -18,6 +19,8 @@ export interface Choice {
   readonly begin?: { readonly wish: OperationWish; readonly proposal: Proposal<unknown>; readonly approval?: string };
   readonly restart?: RestartWish;
   readonly refused: readonly Refusal[];
+  /** The kinds of operations that were asked, and what each refused. */
+  readonly asked: Choosing['asked'];
   readonly waitingFor: readonly Waiting[];
   /** What waits for a person's word. */
   readonly proposed?: Proposal<unknown>;
@@ -77,12 +80,13 @@ export interface ChooseOptions {
 export async function choose({ wishes, settling, approval, environment }: ChooseOptions): Promise<Choice> {
   const now = environment.ports.clock.now();
   const times = settling.times(wishes, now);
-  const refused: Refusal[] = [];
+  const asked = new Map<string, readonly Refusal[]>();
   const backingOff = new Map<string, Waiting>();
   let proposed: Proposal<unknown> | undefined;
   let triesAt: number | undefined;
   const result = (more: Partial<Choice> = {}): Choice => ({
-    refused,
+    refused: distinct([...asked.values()].flat()),
+    asked,
     ...(proposed && { proposed }),
     ...(triesAt !== undefined && { triesAt }),
     ...more,
@@ -105,12 +109,9 @@ export async function choose({ wishes, settling, approval, environment }: Choose
     tries.set(wish.kind, tried + 1);
     if (!operation || tried >= MOST_TRIES) continue;
     const proposal = await propose(operation, wish.request, environment);
-    if ('refused' in proposal) {
-      refused.push(
-        ...proposal.refused.filter((one) => !refused.some((other) => canonicalJson(other) === canonicalJson(one))),
-      );
-      continue;
-    }
+    const before = asked.get(wish.kind) ?? [];
+    asked.set(wish.kind, 'refused' in proposal ? distinct([...before, ...proposal.refused]) : before);
+    if ('refused' in proposal) continue;
     if (proposal.decided.nothingToDo) continue;
     if (!wish.needsApproval) return result({ begin: { wish, proposal } });
     const named = { ...proposal, digest: occasionDigest(proposal.digest, approval.taken) };
@@ -118,6 +119,10 @@ export async function choose({ wishes, settling, approval, environment }: Choose
     proposed ??= named;
   }
   return result();
+}
+
+function distinct(refused: readonly Refusal[]): readonly Refusal[] {
+  return [...new Map(refused.map((one) => [canonicalJson(one), one])).values()];
 }
 
 /**

@@ -51,19 +51,11 @@ import type { TakeBackOrders } from './left-orders.ts';
 import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
 import { nextTask } from './next-task.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
-import { failureOf } from './procedure.ts';
+import { failuresOf, failureText } from './procedure.ts';
 import { type Begun, OperationsRecord } from './operations-record.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { endedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
-import {
-  hasSameGoal,
-  MOST_TEXT,
-  newFindings,
-  refusalText,
-  statusOf,
-  type Undeclared,
-  undeclaredBy,
-} from './turn-status.ts';
+import { hasSameGoal, MOST_TEXT, newFindings, statusOf, type Undeclared, undeclaredBy } from './turn-status.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
 
 export interface TurnGiven extends TlsGiven {
@@ -96,7 +88,6 @@ export class ClusterTurn {
   readonly #tls: ClusterTls;
   readonly #record: OperationsRecord;
   #problems: readonly Refusal[] = [];
-  #refused: readonly Refusal[] = [];
   #proposed: Choice['proposed'];
   #settlesAt: number | undefined;
   #triesAt: number | undefined;
@@ -237,22 +228,17 @@ export class ClusterTurn {
 
   /** The end of an operation, to be written with the next status: until then it is remembered where it ran. */
   async #end(current: CurrentOperation, end: RunEnd): Promise<void> {
-    const { work, tasks } = this.#given;
+    const { work, tasks, settling } = this.#given;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
     if (task) await writeTask(work, task, endedStatus(task.status, end, work.now()));
-    const message =
-      end.outcome === 'failed'
-        ? `${end.code}: ${end.message}`
-        : end.outcome === 'refused'
-          ? refusalText(end.refused)
-          : undefined;
-    if (end.outcome === 'done') work.events.normal('OperationDone', `${current.kind}: ${current.why}`, current.kind);
-    else work.events.warning('OperationFailed', `${current.kind}: ${message ?? end.outcome}`, current.kind);
-    const code = failureOf(end)?.code;
-    // A person who asks for something in vain does not keep the cluster from what it tries itself.
-    if (code === undefined || current.trigger.kind !== 'RedisTask')
-      this.#given.settling.ended(current.kind, code, work.now());
-    this.#record.end(end.outcome, work.now(), message);
+    const { kind, why, trigger } = current;
+    const failure = failureText(end);
+    if (failure === undefined) work.events.normal('OperationDone', `${kind}: ${why}`, kind);
+    else work.events.warning('OperationFailed', `${kind}: ${failure}`, kind);
+    const code = failuresOf(end)?.map((one) => one.code)[0];
+    // What a person asks for in vain does not keep the cluster from what it tries itself.
+    if (failure === undefined || trigger.kind !== 'RedisTask') settling.ended(kind, code, work.now());
+    this.#record.end(end, work.now());
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
   }
@@ -270,8 +256,8 @@ export class ClusterTurn {
     const { phase, message } = live?.status ?? {};
     if (isThere && phase !== 'Succeeded' && phase !== 'Failed') return false;
     await runs.stop(work.key, 'deleted');
-    if (isThere) this.#record.end(phase === 'Succeeded' ? 'done' : 'failed', work.now(), message);
-    else this.#record.end('cancelled', work.now(), `task ${current.trigger.name} was deleted`);
+    if (isThere) this.#record.past(phase === 'Succeeded' ? 'done' : 'failed', work.now(), message);
+    else this.#record.past('cancelled', work.now(), `task ${current.trigger.name} was deleted`);
     return true;
   }
 
@@ -283,7 +269,8 @@ export class ClusterTurn {
     this.#waiting.push(...next.waitingFor);
     const approval = { given: work.object.metadata.annotations?.[APPROVE], taken: this.#record.approvals };
     const choice = await choose({ wishes: next.wishes, settling, approval, environment });
-    this.#refused = choice.refused;
+    const wished = new Set(next.wishes.flatMap((wish) => (wish.what === 'operation' ? [wish.kind] : [])));
+    this.#record.chose({ wished, asked: choice.asked });
     this.#waiting.push(...choice.waitingFor);
     this.#proposed = choice.proposed;
     this.#settlesAt = choice.settlesAt;
@@ -369,7 +356,7 @@ export class ClusterTurn {
       approvals: this.#record.approvals,
       topology,
       problems: this.#problems,
-      refused: this.#refused,
+      setbacks: this.#record.setbacks,
       undeclared: this.#undeclared,
       offer: this.#tls.judged,
       taken: this.#tls.taken,

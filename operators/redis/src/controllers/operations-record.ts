@@ -1,9 +1,14 @@
-/** What the status says of a cluster's operations, as one turn changes it: which one runs, what was done, which approvals are used up. */
+/**
+ * What the status says of a cluster's operations, as one turn changes it: which one runs, what was done, what
+ * failed or was refused, which approvals are used up.
+ */
 import { type DeepReadonly, timestamp } from '@reeve/runtime';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { choicesAfter, standingChoices } from '../plan/chosen-primaries.ts';
+import { type Choosing, type Setback, setbacksAfterChoice, setbacksAfterRun } from '../plan/setbacks.ts';
 import { BACKUP } from './backup/backup.ts';
+import { failuresOf, failureText, type RunEnd } from './procedure.ts';
 import { MOST_TEXT } from './turn-status.ts';
 
 const HISTORY = 10;
@@ -23,6 +28,7 @@ export class OperationsRecord {
   #history: readonly PastOperation[];
   #chosen: readonly NodeId[];
   #approvals: number;
+  #setbacks: readonly Setback[];
   #hasLeftDraft = false;
 
   constructor(before: DeepReadonly<RedisClusterStatus>) {
@@ -30,6 +36,7 @@ export class OperationsRecord {
     this.#history = (before.operations ?? []) as readonly PastOperation[];
     this.#chosen = before.chosenPrimaries ?? [];
     this.#approvals = before.approvals ?? 0;
+    this.#setbacks = before.setbacks ?? [];
   }
 
   get current(): CurrentOperation | undefined {
@@ -51,6 +58,10 @@ export class OperationsRecord {
     return this.#approvals;
   }
 
+  get setbacks(): readonly Setback[] {
+    return this.#setbacks;
+  }
+
   /** A backup was given up in this turn. */
   get hasLeftDraft(): boolean {
     return this.#hasLeftDraft;
@@ -58,6 +69,10 @@ export class OperationsRecord {
 
   saw(view: ClusterView, isWhole: boolean): void {
     this.#chosen = standingChoices(this.#chosen, view, isWhole);
+  }
+
+  chose(choosing: Choosing): void {
+    this.#setbacks = setbacksAfterChoice(this.#setbacks, choosing);
   }
 
   /** Its approval is used up by the same write that makes it the goal: whoever dies before has done neither, whoever dies after goes on. */
@@ -74,7 +89,17 @@ export class OperationsRecord {
     if (approval !== undefined) this.#approvals++;
   }
 
-  end(outcome: PastOperation['outcome'], now: number, message?: string): void {
+  end(end: RunEnd, now: number): void {
+    const { kind, trigger } = this.#current ?? {};
+    const isAsked = trigger?.kind === 'RedisTask';
+    // What a person asked for in vain is the task's to tell.
+    if (kind !== undefined && (end.outcome === 'done' || !isAsked)) {
+      this.#setbacks = setbacksAfterRun(this.#setbacks, kind, failuresOf(end));
+    }
+    this.past(end.outcome, now, failureText(end));
+  }
+
+  past(outcome: PastOperation['outcome'], now: number, message?: string): void {
     if (!this.#current) return;
     const { goal, ...operation } = this.#current;
     const { kind, trigger } = operation;

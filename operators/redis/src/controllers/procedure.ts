@@ -25,10 +25,14 @@ export function refusedEnd(code: string, message: string, subjects: readonly str
   return { outcome: 'refused', refused: [{ code, message, subjects }] };
 }
 
-/** The code that a run ended with which did not come to its goal, and why. */
-export function failureOf(end: RunEnd): { readonly code: string; readonly message: string } | undefined {
+/** Why a run did not come to its goal, with codes. Undefined: it did. */
+export function failuresOf(end: RunEnd): readonly { readonly code: string; readonly message: string }[] | undefined {
   if (end.outcome === 'done') return undefined;
-  if (end.outcome === 'failed') return { code: end.code, message: end.message };
-  const message = end.refused.map((one) => one.message).join('; ');
-  return { code: end.refused[0]?.code ?? 'REFUSED', message };
+  return end.outcome === 'failed' ? [end] : end.refused;
+}
+
+export function failureText(end: RunEnd): string | undefined {
+  return failuresOf(end)
+    ?.map(({ code, message }) => `${code}: ${message}`)
+    .join('; ');
 }

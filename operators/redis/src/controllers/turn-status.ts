@@ -1,7 +1,6 @@
 /** The status of a cluster as one turn leaves it, and on which status it may be written. Pure. */
 import {
   type DeepReadonly,
-  type ErrorCatalog,
   type NewCondition,
   ReeveError,
   type Refusal,
@@ -10,12 +9,12 @@ import {
 } from '@reeve/runtime';
 import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
-import { redisErrors } from '../api/errors.ts';
 import type { Finding } from '../api/findings.ts';
 import type { NodeId } from '../api/view.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
+import { type Setback, setbackConditions, withRemedy } from '../plan/setbacks.ts';
 import { isWhole, type Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
@@ -35,8 +34,7 @@ export function undeclaredBy(error: unknown): Undeclared | undefined {
     return { reason: 'RefusedByServer', message: (error as Error).message.slice(0, MOST_TEXT) };
   }
   if (!(error instanceof ReeveError) || error.code !== 'AGENT_POLICY_MISSING') return undefined;
-  const { remedy } = redisErrors.AGENT_POLICY_MISSING;
-  return { reason: conditionType(error.code), message: `${error.message}. ${remedy}`.slice(0, MOST_TEXT) };
+  return { reason: conditionType(error.code), message: withRemedy(error.code, error.message).slice(0, MOST_TEXT) };
 }
 
 export interface TurnFacts {
@@ -55,8 +53,8 @@ export interface TurnFacts {
   readonly topology: Topology;
   /** What is wrong with the spec. */
   readonly problems: readonly Refusal[];
-  /** What an operation would not do. */
-  readonly refused: readonly Refusal[];
+  /** What operations would not do, and what they failed with. */
+  readonly setbacks: readonly Setback[];
   readonly undeclared: Undeclared | undefined;
   /** What came of certificates that somebody else keeps. Undefined: nobody looked at them, and what was said of them stands. */
   readonly offer: JudgedOffer | undefined;
@@ -106,18 +104,22 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
         steps: proposed.decided.steps.slice(0, MOST_STEPS).map((step) => step.slice(0, 512)),
       },
     }),
+    ...(facts.setbacks.length > 0 && { setbacks: facts.setbacks }),
     ...(current && { currentOperation: current }),
     operations: facts.history,
   } as RedisClusterStatus;
 }
 
-function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly NewCondition[] {
+function ownConditions({ problems, undeclared, setbacks }: TurnFacts): readonly NewCondition[] {
   return [
     {
       type: 'Valid',
       status: problems.length > 0 ? 'False' : 'True',
       reason: problems[0] ? conditionType(problems[0].code) : 'AsAsked',
-      message: refusalText(problems),
+      message: problems
+        .map(({ code, message }) => withRemedy(code, `${code}: ${message}`))
+        .join(' ')
+        .slice(0, MOST_TEXT),
     },
     {
       type: 'Declared',
@@ -125,12 +127,7 @@ function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly N
       reason: undeclared?.reason ?? 'AsAsked',
       message: undeclared?.message ?? '',
     },
-    {
-      type: 'Refused',
-      status: refused.length > 0 ? 'True' : 'False',
-      reason: refused[0] ? conditionType(refused[0].code) : 'NothingRefused',
-      message: refusalText(refused),
-    },
+    ...setbackConditions(setbacks),
   ];
 }
 
@@ -143,8 +140,7 @@ export function certificateConditions(
   if (!offer) return [];
   if (offer.refused) {
     const { code, message } = offer.refused;
-    const { remedy } = (redisErrors as ErrorCatalog)[code] ?? { remedy: '' };
-    return [{ type: REFUSED, status: 'True', reason: conditionType(code), message: `${message}. ${remedy}` }];
+    return [{ type: REFUSED, status: 'True', reason: conditionType(code), message: withRemedy(code, message) }];
   }
   const wasSaid = before?.some(({ type }) => type === REFUSED) ?? false;
   return wasSaid ? [{ type: REFUSED, status: 'False', reason: 'AsAsked', message: '' }] : [];
@@ -169,13 +165,6 @@ export function hasSameGoal(before: Status, present: unknown): boolean {
 export function newFindings(before: Status, findings: readonly Finding[]): readonly Finding[] {
   const known = new Set((before.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type));
   return findings.filter(({ severity, code }) => severity !== 'info' && !known.has(conditionType(code)));
-}
-
-export function refusalText(refused: readonly Refusal[]): string {
-  return refused
-    .map(({ code, message }) => `${code}: ${message}`)
-    .join('; ')
-    .slice(0, MOST_TEXT);
 }
 
 function conditionsOf({ conditions }: Status): RedisClusterStatus['conditions'] {
