@@ -89,3 +89,16 @@ test('what an operator does, waits for and proposes comes before what it did', (
   const calm = { metadata: { name: 'c' }, status: { phase: 'Running' } } as never;
   assert.match(explain('RedisCluster c', calm, []), /Nothing is amiss/);
 });
+
+test('a task says what it waits for, that it failed and why; that it succeeded is nothing amiss', () => {
+  const task = (status: object) => ({ metadata: { name: 't' }, status }) as never;
+  const waits = explain('RedisTask t', task({ phase: 'Running', waitingFor: 'the new version in c-2' }), []);
+  assert.match(waits, /Waiting for:\n {2}the new version in c-2\n/);
+  const failed = { type: 'Failed', status: 'True', reason: 'UnknownNode', message: 'no node c-77' };
+  assert.match(
+    explain('RedisTask t', task({ phase: 'Failed', conditions: [failed] }), []),
+    /Amiss:\n {2}Failed \(UnknownNode\): no node c-77\n/,
+  );
+  const done = { type: 'Succeeded', status: 'True', reason: 'Done', message: '' };
+  assert.match(explain('RedisTask t', task({ phase: 'Succeeded', conditions: [done] }), []), /Nothing is amiss/);
+});

@@ -17,7 +17,8 @@ interface Status {
   readonly reason?: string;
   readonly currentOperation?: Operation;
   readonly operations?: readonly Operation[];
-  readonly waitingFor?: readonly { readonly reason?: string; readonly message?: string }[];
+  /** Of a task: one sentence. */
+  readonly waitingFor?: string | readonly { readonly reason?: string; readonly message?: string }[];
   readonly proposal?: { readonly kind?: string; readonly digest?: string; readonly steps?: readonly string[] };
   readonly conditions?: readonly Condition[];
 }
@@ -39,7 +40,7 @@ const MOST_EVENTS = 8;
 const MOST_OPERATIONS = 5;
 /** True is good. All others are good when they are false, or say nothing of good and bad. */
 const GOOD_WHEN_TRUE =
-  /^(Ready|Available|Valid|Declared|Initialized|ContainersReady|PodScheduled|PodReadyToStartContainers|Progressing|Complete)$/;
+  /^(Ready|Available|Valid|Declared|Initialized|ContainersReady|PodScheduled|PodReadyToStartContainers|Progressing|Complete|Succeeded)$/;
 
 export function explain(title: string, object: AnyObject, events: readonly Happened[]): string {
   const status = (object as { readonly status?: Status }).status ?? {};
@@ -52,9 +53,12 @@ export function explain(title: string, object: AnyObject, events: readonly Happe
     'Doing',
     now ? [`${now.kind ?? ''}: ${now.why ?? ''}`, ...(status.progress ? [`now: ${status.progress}`] : [])] : [],
   );
+  const { waitingFor = [] } = status;
   section(
     'Waiting for',
-    (status.waitingFor ?? []).map(({ reason, message }) => `${message ?? ''} (${reason ?? ''})`),
+    typeof waitingFor === 'string'
+      ? [waitingFor]
+      : waitingFor.map(({ reason, message }) => `${message ?? ''} (${reason ?? ''})`),
   );
   section(
     'Proposed',

@@ -198,7 +198,7 @@ const spec = object(
   },
 );
 
-const condition = object({
+export const condition = object({
   type: text({ maxLength: 316 }),
   status: oneOf(['True', 'False', 'Unknown']),
   reason: text({ maxLength: 1_024 }),

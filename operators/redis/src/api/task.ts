@@ -1,6 +1,6 @@
 /** `RedisTask`: one thing to be done to a cluster, once. Deleting it cancels it. */
 import { type KindObject, kind, schema } from '@reeve/runtime';
-import { GROUP, VERSION } from './cluster.ts';
+import { condition, GROUP, VERSION } from './cluster.ts';
 
 const { bool, integer, list, map, object, oneOf, optional, text } = schema;
 
@@ -120,6 +120,13 @@ const status = object({
   message: optional(text({ maxLength: 2_048 })),
   progress: optional(text({ maxLength: 512 })),
   waitingFor: optional(text({ maxLength: 2_048, description: 'Why nothing is happening just now.' })),
+  conditions: optional(
+    list(condition, {
+      maxItems: 8,
+      key: 'type',
+      description: 'Succeeded or Failed when it has ended; Waiting while there is no cluster. The reason is the code.',
+    }),
+  ),
   findings: optional(
     list(
       object({ code: text({ maxLength: 63 }), severity: text({ maxLength: 16 }), message: text({ maxLength: 1_024 }) }),

@@ -1,20 +1,6 @@
 /** One turn of one cluster. */
-import {
-  type DeepReadonly,
-  ReeveError,
-  type Refusal,
-  timestamp,
-  type Verdict,
-  type Waiting,
-  wakeAt,
-} from '@reeve/runtime';
-import {
-  APPROVE,
-  type CurrentOperation,
-  type PastOperation,
-  type RedisClusterSpec,
-  type RedisClusterStatus,
-} from '../api/cluster.ts';
+import { type DeepReadonly, ReeveError, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
+import { APPROVE, type CurrentOperation, type RedisClusterSpec, type RedisClusterStatus } from '../api/cluster.ts';
 import {
   type Pod,
   pods,
@@ -27,13 +13,12 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
-import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
 import { conditionType, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
-import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
+import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';

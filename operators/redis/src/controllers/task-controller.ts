@@ -7,7 +7,7 @@ import { type DeepReadonly, finished, keyOf, timestamp, type Verdict, wakeAt } f
 import { Controller, type Parts, type Reconcile, type Reflection } from '@reeve/runtime/manager';
 import { type RedisClusterObject, redisClusters, type RedisTaskObject, redisTasks } from '../api/kinds.ts';
 import type { RedisTaskStatus } from '../api/task.ts';
-import { writeTask } from './tasks.ts';
+import { storeTask, TASK_FAILED } from './tasks.ts';
 
 type Task = DeepReadonly<RedisTaskObject>;
 
@@ -67,7 +67,11 @@ export class RedisTaskController extends Controller<RedisTaskObject> {
     // Not known is not absent.
     if (await api.resource(redisClusters, namespace).find(task.spec.cluster, { signal })) return finished;
     const { phase, message } = task.status ?? {};
-    if (phase !== orphan.status.phase || message !== orphan.status.message) await writeTask(work, task, orphan.status);
+    if (phase !== orphan.status.phase || message !== orphan.status.message) {
+      await storeTask(work, task, orphan.status);
+      const why = `${orphan.status.code ?? ''}: ${orphan.status.message ?? ''}`;
+      if (orphan.status.phase === 'Failed') work.events.warning(TASK_FAILED, why, 'Task');
+    }
     return orphan.at === undefined ? finished : wakeAt(orphan.at);
   }
 }

@@ -1,14 +1,18 @@
 /** The tasks of a cluster: which comes next, and what is written to them. Only the cluster's own worker does, so that they exclude each other. */
-import { type DeepReadonly, timestamp } from '@reeve/runtime';
+import type { KubeObject } from '@reeve/kube';
+import { type DeepReadonly, type NewCondition, setConditions, timestamp } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
-import type { CurrentOperation } from '../api/cluster.ts';
+import { type CurrentOperation, GROUP, VERSION } from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
 import { type RedisClusterObject, type RedisTaskObject, redisTasks } from '../api/kinds.ts';
 import type { RedisTaskStatus } from '../api/task.ts';
+import { conditionType } from '../plan/cluster-status.ts';
+import { withRemedy } from '../plan/setbacks.ts';
 import type { RunEnd } from './operation-runs.ts';
 
 type Task = DeepReadonly<RedisTaskObject>;
-type Work = Pick<Reconcile<RedisClusterObject>, 'api' | 'signal' | 'now'>;
+type Storing = Pick<Reconcile<KubeObject>, 'api' | 'signal' | 'now'>;
+type Work = Storing & Pick<Reconcile<RedisClusterObject>, 'events' | 'eventsOn'>;
 
 const MOST_FINDINGS = 64;
 const MOST_TEXT = 1_000;
@@ -25,19 +29,47 @@ export function triggerOf(task: Task): CurrentOperation['trigger'] {
   return { kind: 'RedisTask', name: task.metadata.name, uid: task.metadata.uid ?? '' };
 }
 
+/** For the worker of its cluster. That a task failed is told at the task and at the cluster: who watches only one of them hears of it. */
 export async function writeTask(work: Work, task: Task, status: RedisTaskStatus): Promise<void> {
+  await storeTask(work, task, status);
+  if (status.phase !== 'Failed') return;
+  const { name, namespace, uid } = task.metadata;
+  const of = {
+    apiVersion: `${GROUP}/${VERSION}`,
+    kind: redisTasks.kind,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(uid !== undefined && { uid }),
+  };
+  const why = `${status.code ?? ''}: ${status.message ?? ''}`;
+  work.eventsOn(of).warning(TASK_FAILED, why, 'Task');
+  work.events.warning(TASK_FAILED, `task ${name}: ${why}`, 'Task', of);
+}
+
+export const TASK_FAILED = 'TaskFailed';
+
+export async function storeTask(work: Storing, task: Task, status: RedisTaskStatus): Promise<void> {
   const { name, namespace, resourceVersion } = task.metadata;
   const metadata = {
     name,
     ...(namespace !== undefined && { namespace }),
     ...(resourceVersion !== undefined && { resourceVersion }),
   };
-  await work.api.resource(redisTasks, namespace).apply({ metadata, status } as never, {
+  const conditions = setConditions(undefined, taskConditions(status), work.now());
+  await work.api.resource(redisTasks, namespace).apply({ metadata, status: { ...status, conditions } } as never, {
     subresource: 'status',
     fieldManager: 'redis',
     force: true,
     signal: work.signal,
   });
+}
+
+/** Only what is true: a task ends once, in one way. */
+export function taskConditions({ phase, code, message = '' }: RedisTaskStatus): readonly NewCondition[] {
+  if (phase === 'Succeeded') return [{ type: phase, status: 'True', reason: 'Done', message }];
+  if (phase !== 'Failed' && phase !== 'Waiting') return [];
+  const reason = code === undefined ? phase : conditionType(code);
+  return [{ type: phase, status: 'True', reason, message: withRemedy(code ?? '', message) }];
 }
 
 export function startedStatus(now: number, operation: string): RedisTaskStatus {

@@ -90,3 +90,50 @@ test('what was refused is a condition also while another operation runs', async 
   await world.until('it is paused', () => world.status('c').phase === 'Paused');
   assert.equal(condition(world, 'Refused')?.status, 'True');
 });
+
+test('a task that failed says why in its conditions, and in an event of its own and of its cluster', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  await world.task('nowhere', { cluster: 'c', failover: { to: 'c-77' } });
+  await world.task('taken', { cluster: 'c', fix: {} });
+  await world.task('alone', { cluster: 'd', check: {} });
+  await world.until('it has failed', () => world.taskStatus('nowhere')?.phase === 'Failed');
+  await world.until('the next one is done', () => world.taskStatus('taken')?.phase === 'Succeeded');
+  const said = (name: string) =>
+    world.taskStatus(name)?.conditions?.map(({ type, status, reason }) => [type, status, reason]);
+  assert.deepEqual(said('nowhere'), [['Failed', 'True', 'UnknownNode']]);
+  assert.match(world.taskStatus('nowhere')?.conditions?.[0]?.message ?? '', /c-77.*`reeve redis status` lists the ids/);
+  assert.deepEqual(said('taken'), [['Succeeded', 'True', 'Done']]);
+  assert.deepEqual(said('alone'), [['Waiting', 'True', 'ClusterMissing']]);
+  await world.until('the last one has failed', () => world.taskStatus('alone')?.phase === 'Failed', 700_000);
+  assert.deepEqual(said('alone'), [['Failed', 'True', 'ClusterMissing']]);
+  await world.pass(1_000);
+  const told = (await world.events())
+    .filter(({ reason }) => reason === 'TaskFailed')
+    .map(({ regarding, related, note }) => [regarding.kind, regarding.name, related?.name, note?.split(': ').at(-2)]);
+  assert.deepEqual(told, [
+    ['RedisTask', 'alone', undefined, 'CLUSTER_MISSING'],
+    ['RedisCluster', 'c', 'nowhere', 'UNKNOWN_NODE'],
+    ['RedisTask', 'nowhere', undefined, 'UNKNOWN_NODE'],
+  ]);
+});
+
+test('a task whose operation fails while it runs is told in the same way, and is no setback of the cluster', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { rebalance: { mode: 'off' } });
+  await world.until('the cluster runs', isRunning(world));
+  const [to, from] = (world.status('c').members ?? []).filter(({ role }) => role === 'primary');
+  world.denies = (label) => label !== 'CLUSTER GETSLOTMIGRATIONS' && /MIGRATE|SETSLOT/.test(label);
+  await world.task('move', { cluster: 'c', reshard: { slots: 10, to: to?.pod ?? '', from: [from?.pod ?? ''] } });
+  await world.until('it has failed', () => world.taskStatus('move')?.phase === 'Failed', 600_000);
+  const { code = '', conditions } = world.taskStatus('move') ?? {};
+  assert.deepEqual(
+    conditions?.map(({ type, reason }) => [type, reason.toUpperCase()]),
+    [['Failed', code.replaceAll('_', '')]],
+  );
+  await world.pass(1_000);
+  const told = (await world.events()).filter(({ reason }) => reason === 'TaskFailed');
+  assert.deepEqual(told.map(({ regarding }) => regarding.kind).sort(), ['RedisCluster', 'RedisTask']);
+  assert.equal(condition(world, 'OperationFailed')?.status, 'False');
+});

@@ -3,9 +3,9 @@
  * come and go (`kubelet.ts`).
  */
 import assert from 'node:assert/strict';
-import { type KubeObject, type Resource, type Transport, type TransportRequest, resource } from '@reeve/kube';
+import { type KubeObject, type Resource, type Transport, type TransportRequest } from '@reeve/kube';
 import { crdOf, memberKind, memberWritePolicy, ReeveError } from '@reeve/runtime';
-import { Manager } from '@reeve/runtime/manager';
+import { type KubeEvent, kubeEvents, Manager } from '@reeve/runtime/manager';
 import { noFiles, seededRandom, settled, unlimitedRates, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { type ModelServer, RedisClusterModel } from '@reeve/simulation/redis';
@@ -35,14 +35,6 @@ import { closable } from './closable.ts';
 import { Kubelet, NAMESPACE } from './kubelet.ts';
 
 export { NAMESPACE } from './kubelet.ts';
-
-const events = resource<KubeObject>({
-  group: 'events.k8s.io',
-  version: 'v1',
-  plural: 'events',
-  kind: 'Event',
-  namespaced: true,
-});
 
 const snapshot = snapshotOf({
   namespaces: [NAMESPACE],
@@ -344,8 +336,11 @@ export class OperatorWorld {
   }
 
   async reasons(): Promise<readonly string[]> {
-    const { items } = await this.#api.client.resource(events, NAMESPACE).listAll();
-    return items.map((event) => (event as { readonly reason?: string }).reason ?? '');
+    return (await this.events()).map(({ reason }) => reason);
+  }
+
+  async events(): Promise<readonly KubeEvent[]> {
+    return (await this.#api.client.resource(kubeEvents, NAMESPACE).listAll()).items;
   }
 
   serverOf(pod: string): ModelServer {

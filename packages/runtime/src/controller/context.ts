@@ -68,4 +68,6 @@ export interface Reconcile<T extends KubeObject, O = unknown> {
   /** Writes the whole status; false if it says so already. Its event does not wake the key. */
   status(status: StatusOf<T>, options?: StatusOptions): Promise<boolean>;
   readonly events: EventWriter;
+  /** About another object, which this work sees to as well. */
+  eventsOn(regarding: ObjectReference): EventWriter;
 }

@@ -48,7 +48,8 @@ export function reconcileContext(given: Given, around: Around): Reconcile<KubeOb
       if (!isWritten) metrics.statusSkips.add({ controller: around.controller });
       return isWritten;
     },
-    events: eventsAbout(kind.of, object, environment),
+    events: eventsAbout(referenceTo(kind.of, object), environment),
+    eventsOn: (regarding) => eventsAbout(regarding, environment),
   };
 }
 
@@ -67,13 +68,9 @@ function childrenOf({ cache, kind }: AnyReflection, uid: string): readonly DeepR
   throw new ReeveError('CONTROLLER_OPTIONS', `${kindName(kind)} are not owned by this controller`);
 }
 
-function eventsAbout(
-  { kind }: AnyReflection,
-  { metadata }: DeepReadonly<Stored<KubeObject>>,
-  { recorder }: Environment,
-): EventWriter {
+function referenceTo({ kind }: AnyReflection, { metadata }: DeepReadonly<Stored<KubeObject>>): ObjectReference {
   const { name, namespace, uid, resourceVersion } = metadata;
-  const regarding = {
+  return {
     apiVersion: apiVersionOf(kind),
     kind: kind.kind,
     name,
@@ -81,6 +78,9 @@ function eventsAbout(
     resourceVersion,
     ...(namespace !== undefined && { namespace }),
   };
+}
+
+function eventsAbout(regarding: ObjectReference, { recorder }: Environment): EventWriter {
   const record =
     (type: 'Normal' | 'Warning') =>
     (reason: string, note: string, action = 'Reconcile', related?: ObjectReference) =>
