@@ -236,8 +236,8 @@ export const memberFields = {
 const status = object({
   observedGeneration: optional(integer()),
   phase: optional(
-    oneOf(['Pending', 'Creating', 'Running', 'Changing', 'Degraded', 'Broken', 'Paused'], {
-      description: 'The worst that is true; see docs/redis-cluster.md for when each begins and ends.',
+    oneOf(['Invalid', 'Paused', 'Creating', 'Pending', 'Broken', 'Changing', 'Degraded', 'Running'], {
+      description: 'The first of these that is true; see docs/redis-cluster.md for when each begins and ends.',
     }),
   ),
   configured: optional(

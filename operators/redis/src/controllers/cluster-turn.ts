@@ -99,6 +99,9 @@ export class ClusterTurn {
   async run(): Promise<Verdict> {
     const { work, runs } = this.#given;
     this.#problems = specProblems(work.object.spec as RedisClusterSpec);
+    for (const { message, subjects } of this.#problems) {
+      this.#waiting.push({ reason: 'SpecInvalid', message: `a spec that can be acted on: ${message}`, subjects });
+    }
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
     // What runs here has its own orders, and takes them back itself.

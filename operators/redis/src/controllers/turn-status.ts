@@ -81,6 +81,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: phaseOf({
+      isInvalid: facts.problems.length > 0,
       isPaused: facts.isPaused,
       configured,
       findings,

@@ -1,10 +1,52 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shownTopology } from './cluster-status.ts';
+import { crdOf } from '@reeve/runtime';
+import { redisClusterKind } from '../api/cluster.ts';
+import type { Finding } from '../api/findings.ts';
+import { type Phase, type PhaseFacts, phaseOf, shownTopology } from './cluster-status.ts';
 
 test('members are not told beside the goal of a creation, and beside any other', () => {
   const members = [{ pod: 'c-0', id: 'a', role: 'primary' as const }];
   const topology = { primaries: 1, replicas: 0, slots: 16_384, members };
   assert.deepEqual(shownTopology(topology, 'create'), { ...topology, members: [] });
   for (const operation of ['rebalance', undefined]) assert.equal(shownTopology(topology, operation), topology);
+});
+
+const finding = (severity: Finding['severity']): Finding => ({
+  code: 'SLOT_OPEN',
+  severity,
+  message: '',
+  nodes: [],
+  remedy: '',
+});
+const calm: PhaseFacts = { isInvalid: false, isPaused: false, configured: true, findings: [], isWhole: true };
+const broken = { findings: [finding('degraded'), finding('broken')] };
+const degraded = { findings: [finding('info'), finding('degraded')] };
+
+const phases: readonly (readonly [Phase, string, Partial<PhaseFacts>])[] = [
+  ['Invalid', 'the spec cannot be acted on', { isInvalid: true }],
+  ['Invalid', 'whatever else is true', { isInvalid: true, isPaused: true, operation: 'fix', ...broken }],
+  ['Paused', 'a person said so', { isPaused: true }],
+  ['Paused', 'also while it is broken and something was begun', { isPaused: true, operation: 'fix', ...broken }],
+  ['Creating', 'a creation runs', { operation: 'create', configured: false }],
+  ['Creating', 'and is not whole yet, nor its slots served', { operation: 'create', isWhole: false, ...broken }],
+  ['Pending', 'nothing was created', { configured: false, isWhole: false }],
+  ['Pending', 'what is found is no cluster yet', { configured: false, operation: 'fix', ...broken }],
+  ['Broken', 'data is not served', broken],
+  ['Broken', 'also while it is mended', { operation: 'fix', isWhole: false, ...broken }],
+  ['Changing', 'an operation runs', { operation: 'rebalance' }],
+  ['Changing', 'which opens slots', { operation: 'rebalance', isWhole: false, ...degraded }],
+  ['Degraded', 'it is less safe than it should be', degraded],
+  ['Degraded', 'a server does not answer', { isWhole: false }],
+  ['Running', 'nothing is amiss', {}],
+  ['Running', 'what is only worth knowing is not amiss', { findings: [finding('info')] }],
+];
+
+for (const [phase, why, facts] of phases) {
+  test(`${phase}: ${why}`, () => assert.equal(phaseOf({ ...calm, ...facts }), phase));
+}
+
+test('every phase that a status may have is in the table, in the order in which they are asked for', () => {
+  const phase = /"phase":\{[^}]*"enum":(\[[^\]]*\])/.exec(JSON.stringify(crdOf(redisClusterKind)))?.[1] ?? '[]';
+  assert.deepEqual([...new Set(phases.map(([one]) => one))], JSON.parse(phase));
 });

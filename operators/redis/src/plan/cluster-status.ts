@@ -65,6 +65,8 @@ export function byOrdinal(a: string, b: string): number {
 }
 
 export interface PhaseFacts {
+  /** The spec cannot be acted on. */
+  readonly isInvalid: boolean;
   readonly isPaused: boolean;
   readonly configured: boolean;
   readonly operation?: string;
@@ -72,8 +74,12 @@ export interface PhaseFacts {
   readonly isWhole: boolean;
 }
 
-/** The worst that is true. What is being created is neither broken nor degraded: it is not there yet. */
-export function phaseOf({ isPaused, configured, operation, findings, isWhole }: PhaseFacts): Phase {
+/**
+ * The first that is true: whether anything is done at all, then how it is. What is being created is neither broken nor degraded: it is not
+ * there yet. Nor is what is being changed degraded: operations open slots and move replicas, and the conditions say what is amiss besides.
+ */
+export function phaseOf({ isInvalid, isPaused, configured, operation, findings, isWhole }: PhaseFacts): Phase {
+  if (isInvalid) return 'Invalid';
   if (isPaused) return 'Paused';
   if (operation === 'create') return 'Creating';
   if (!configured) return 'Pending';

@@ -160,6 +160,22 @@ test('creation by hand waits for its approval; paused, nothing is begun', async 
   await world.until('it runs', isRunning(world));
 });
 
+test('a spec that cannot be acted on is called so, and nothing is begun until it is put right', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { config: { 'Not A Directive': 'x' } });
+  await world.until('it is told', () => world.status('c').phase === 'Invalid');
+  const valid = world.status('c').conditions?.find(({ type }) => type === 'Valid');
+  assert.deepEqual([valid?.status, valid?.reason], ['False', 'ConfigInvalid']);
+  assert.deepEqual(
+    world.status('c').waitingFor?.map(({ reason, subjects }) => [reason, subjects]),
+    [['SpecInvalid', ['Not A Directive']]],
+  );
+  await world.pass(30_000);
+  assert.equal(world.set('c'), undefined);
+  await world.patch('c', { spec: { config: { 'Not A Directive': null } } });
+  await world.until('it runs', isRunning(world));
+});
+
 test('a new template reaches every pod, one after the other, and no primary is restarted as one', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { storage: { size: '1Gi' } });
