@@ -5,17 +5,25 @@ import type { RedisTaskStatus } from '../api/task.ts';
 import { observeCluster } from '../observe/observe.ts';
 import { checkCluster, isClean } from '../plan/check.ts';
 import type { Desired } from '../plan/desired.ts';
+import { type StrayLook, strayLook } from '../plan/stray-keys.ts';
 import type { Environment } from './environment.ts';
 import { checkedStatus } from './tasks.ts';
+
+export interface Checked {
+  readonly status: RedisTaskStatus;
+  /** Of one that looked at every key. */
+  readonly strays?: StrayLook;
+}
 
 export async function checkTask(
   { spec }: DeepReadonly<RedisTaskObject>,
   { replicasPerPrimary, spreadBy }: Pick<Desired, 'replicasPerPrimary' | 'spreadBy'>,
   { redis, ports, seeds, annotations }: Environment,
   now: number,
-): Promise<RedisTaskStatus> {
+): Promise<Checked> {
   const strayKeys = spec.check?.strayKeys ?? false;
   const view = await observeCluster(redis, ports, seeds, { strayKeys, ...(annotations && { annotations }) });
   const findings = checkCluster(view, { replicasPerPrimary, spreadBy });
-  return checkedStatus(findings, isClean(findings), now);
+  const status = checkedStatus(findings, isClean(findings), now);
+  return { status, ...(strayKeys && { strays: strayLook(findings) }) };
 }

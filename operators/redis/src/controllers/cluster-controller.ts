@@ -50,6 +50,7 @@ import { OperationRuns } from './operation-runs.ts';
 import { accessDigest } from './tls.ts';
 import { Rehearsals } from './tls-rehearsals.ts';
 import type { ShownCertificates } from './tls-reload.ts';
+import { ToldFindings } from './told-findings.ts';
 
 export interface RedisOperatorPorts extends Ports {
   /** A password that nobody can guess. */
@@ -91,6 +92,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   readonly #metrics: ClusterMetrics;
   readonly #kept = new Map<string, Kept>();
   readonly #settling = new Map<string, Settling>();
+  readonly #toldFindings = new Map<string, ToldFindings>();
   readonly #shownCertificates = new Map<string, ShownCertificates>();
   readonly #rehearsals = new Map<string, Rehearsals>();
   /** Connections that were replaced while something may still run on them. */
@@ -201,6 +203,8 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
     this.#drafts?.start();
     const settling = this.#settling.get(key) ?? new Settling();
     this.#settling.set(key, settling);
+    const toldFindings = this.#toldFindings.get(key) ?? new ToldFindings();
+    this.#toldFindings.set(key, toldFindings);
     const shownCertificates = this.#shownCertificates.get(key) ?? new Map<string, string>();
     this.#shownCertificates.set(key, shownCertificates);
     const rehearsals = this.#rehearsals.get(key) ?? new Rehearsals();
@@ -212,6 +216,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       rehearsals,
       runs: this.#runs,
       settling,
+      toldFindings,
       pods: this.#pods?.cache.byIndex(BY_CLUSTER, key) ?? [],
       tasks: this.#tasks?.cache.byIndex(BY_CLUSTER, key) ?? [],
       enrollment,
@@ -296,6 +301,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
   #forget(key: string): void {
     this.#disconnect(key);
     this.#settling.delete(key);
+    this.#toldFindings.delete(key);
     this.#shownCertificates.delete(key);
     this.#rehearsals.delete(key);
     this.#enrolled?.forget(key);

@@ -1,6 +1,7 @@
 /** One turn of one cluster. */
 import { type DeepReadonly, ReeveError, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
 import { APPROVE, type CurrentOperation, type RedisClusterSpec, type RedisClusterStatus } from '../api/cluster.ts';
+import type { ObjectReference } from '@reeve/runtime/manager';
 import {
   type Pod,
   pods,
@@ -13,15 +14,17 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
+import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
-import { conditionType, topologyOf } from '../plan/cluster-status.ts';
+import { topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
+import { noStrays, STRAY_KEYS } from '../plan/stray-keys.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
@@ -34,18 +37,20 @@ import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
 import type { TakeBackOrders } from './left-orders.ts';
 import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
-import { nextTask } from './next-task.ts';
+import { nextTask, type TaskStep } from './next-task.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
 import { failuresOf, failureText } from './procedure.ts';
 import { type Begun, OperationsRecord } from './operations-record.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { endedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
-import { hasSameGoal, MOST_TEXT, newFindings, statusOf, type Undeclared, undeclaredBy } from './turn-status.ts';
+import { hasSameGoal, MOST_TEXT, statusOf, type Undeclared, undeclaredBy } from './turn-status.ts';
+import { MOST_NEWS, type ToldFindings } from './told-findings.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
 
 export interface TurnGiven extends TlsGiven {
   readonly runs: OperationRuns;
   readonly settling: Settling;
+  readonly toldFindings: ToldFindings;
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly tasks: readonly DeepReadonly<RedisTaskObject>[];
   /** Of a cluster with external members. */
@@ -76,7 +81,10 @@ export class ClusterTurn {
   #proposed: Choice['proposed'];
   #settlesAt: number | undefined;
   #triesAt: number | undefined;
+  /** A task that asked for a check, or for nothing that is to be done. It ends when the cluster says what was found: else one that dies in between would have told nobody. */
+  #checked: Extract<TaskStep, { checked: unknown }> | undefined;
   #hasEnded = false;
+  #isFixed = false;
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
@@ -119,6 +127,7 @@ export class ClusterTurn {
       await this.#act(seen, environment);
     }
     await this.#write(seen, isPaused);
+    if (this.#checked) await writeTask(work, this.#checked.task, this.#checked.checked.status);
     // Written: only now may it be forgotten where it ran.
     if (this.#hasEnded) runs.forget(work.key);
     if (this.#record.hasLeftDraft) this.#given.draftLeft();
@@ -226,6 +235,7 @@ export class ClusterTurn {
     const code = failuresOf(end)?.map((one) => one.code)[0];
     // What a person asks for in vain does not keep the cluster from what it tries itself.
     if (failure === undefined || trigger.kind !== 'RedisTask') settling.ended(kind, code, work.now());
+    this.#isFixed = kind === 'fix' && failure === undefined;
     this.#record.end(end, work.now());
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
@@ -278,8 +288,9 @@ export class ClusterTurn {
     const stored = this.#before.members ?? [];
     const open = tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask);
     const next = await nextTask({ work, tasks: open, desired: this.#desired, seen, stored, environment });
-    if (!next) return;
-    this.#take({ ...next.wish, goal: next.goal, trigger: triggerOf(next.task) }, environment);
+    if (next && 'checked' in next) this.#checked = next;
+    if (!next || 'checked' in next) return;
+    this.#take({ ...next.begin.wish, goal: next.begin.goal, trigger: triggerOf(next.task) }, environment);
     await writeTask(work, next.task, startedStatus(work.now(), this.#record.current?.id ?? ''));
   }
 
@@ -326,8 +337,13 @@ export class ClusterTurn {
       told,
     });
     const run = runs.of(work.key);
-    for (const { code, message } of newFindings(this.#before, findings)) {
-      work.events.warning(conditionType(code), message.slice(0, 1_000), 'Check');
+    for (const { reason, note, node } of this.#given.toldFindings.news(findings, this.#before.conditions)) {
+      work.events.warning(reason, note, 'Check', node === undefined ? undefined : this.#referenceTo(node, seen));
+    }
+    const strays = this.#checked?.checked.strays ?? (this.#isFixed ? noStrays : undefined);
+    for (const { message, nodes } of strays?.found.slice(0, MOST_NEWS) ?? []) {
+      const [node] = nodes;
+      work.events.warning(STRAY_KEYS, message, 'Check', node === undefined ? undefined : this.#referenceTo(node, seen));
     }
     if (roster) tellAgents(work.events, this.#before.conditions as RedisClusterStatus['conditions'], roster);
     this.#given.saw({ findings, ...topology, operation: this.#record.current?.kind });
@@ -343,6 +359,7 @@ export class ClusterTurn {
       chosen: this.#record.chosen,
       approvals: this.#record.approvals,
       topology,
+      strays,
       problems: this.#problems,
       setbacks: this.#record.setbacks,
       undeclared: this.#undeclared,
@@ -355,6 +372,15 @@ export class ClusterTurn {
       history: this.#record.history,
     });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });
+  }
+
+  /** Of what is said of a node: its pod or member, by what it was before if it is silent now; where there is none, its id. */
+  #referenceTo(node: NodeId, { members }: Seen): ObjectReference {
+    const { namespace = '' } = this.#given.work.object.metadata;
+    const kind = this.#given.enrollment ? 'Member' : 'Pod';
+    const stored = this.#before.members?.find(({ id }) => id === node)?.pod;
+    const home = members.find((one) => (one.node ? one.node.id === node : one.name === stored));
+    return home ? { kind, namespace, name: home.name, uid: home.uid } : { namespace, name: node };
   }
 
   /** What runs already goes on. What does not is begun only if it is, at this moment, the goal that the server has: the cache may lag. */

@@ -13,6 +13,7 @@ import {
 } from '@reeve/runtime';
 import type { Api, Reconcile } from '@reeve/runtime/manager';
 import { CarefulExecutor } from '../agent/careful-executor.ts';
+import type { RedisFacts } from '../agent/facts.ts';
 import { memberExecutor, orderSeconds } from '../agent/member-executor.ts';
 import { type LeaseSight, lostAt, presenceOf, seeLease } from '../agent/presence.ts';
 import { CLUSTER_LABEL } from '../api/cluster.ts';
@@ -185,7 +186,10 @@ export function clusterKey({ metadata }: DeepReadonly<MemberObject>): string {
   return `${metadata.namespace ?? ''}/${metadata.labels?.[CLUSTER_LABEL] ?? ''}`;
 }
 
-/** Whether a report is worth a look at the cluster: its server sees the cluster otherwise, or cannot be read, or the member itself changed. */
+/**
+ * Whether a report is worth a look at the cluster: its server sees the cluster otherwise, has opened or closed slots (which are in no
+ * digest), or cannot be read; or the member itself changed.
+ */
 function isNews(before: DeepReadonly<MemberObject>, after: DeepReadonly<MemberObject>): boolean {
   const mark = ({ metadata, spec, status }: DeepReadonly<MemberObject>) =>
     JSON.stringify([
@@ -193,6 +197,7 @@ function isNews(before: DeepReadonly<MemberObject>, after: DeepReadonly<MemberOb
       metadata.deletionTimestamp,
       spec.endpoint,
       status?.report?.digest,
+      (status?.report?.facts as Partial<RedisFacts> | undefined)?.openSlots,
       status?.report?.unknown,
     ]);
   return mark(before) !== mark(after);

@@ -5,8 +5,9 @@ import type { MemberStatus } from '../api/cluster.ts';
 import type { RedisClusterObject, RedisTaskObject } from '../api/kinds.ts';
 import type { Desired } from '../plan/desired.ts';
 import type { OperationWish } from '../plan/next.ts';
+import { noStrays } from '../plan/stray-keys.ts';
 import { taskWish } from '../plan/task-wish.ts';
-import { checkTask } from './check-task.ts';
+import { type Checked, checkTask } from './check-task.ts';
 import { choose, Settling } from './choose.ts';
 import type { Environment } from './environment.ts';
 import type { Seen } from './look.ts';
@@ -23,26 +24,30 @@ export interface NextTaskGiven {
   readonly environment: Environment;
 }
 
-/** What is to be begun for a task. Undefined: for none; what could be said of the next one at once was written to it. */
-export async function nextTask(
-  given: NextTaskGiven,
-): Promise<{ readonly task: Task; readonly wish: OperationWish; readonly goal: unknown } | undefined> {
+/** `begin`: to be begun for it. `checked`: to be written to it, when the cluster says the same. */
+export type TaskStep =
+  | { readonly task: Task; readonly begin: { readonly wish: OperationWish; readonly goal: unknown } }
+  | { readonly task: Task; readonly checked: Checked };
+
+/** Undefined: there is none; or what could be said of the next one at once was written to it. */
+export async function nextTask(given: NextTaskGiven): Promise<TaskStep | undefined> {
   const { work, tasks, desired, seen, stored, environment } = given;
   const [task] = openTasks(tasks);
   // An upgrade is what turns do anyway, and is gone on with elsewhere.
   if (!task || task.spec.upgrade) return undefined;
   const now = work.now();
   const wish = taskWish(task as RedisTaskObject, { desired, members: seen.members, stored });
-  if (!wish) await writeTask(work, task, await checkTask(task, desired, environment, now));
-  else if ('refused' in wish) await writeTask(work, task, refusedStatus(wish.refused, now));
+  if (!wish) return { task, checked: await checkTask(task, desired, environment, now) };
+  if ('refused' in wish) await writeTask(work, task, refusedStatus(wish.refused, now));
   else {
     const approval = { given: undefined, taken: 0 };
     const { begin, refused } = await choose({ wishes: [wish], settling: new Settling(), approval, environment });
-    if (begin) return { task, wish, goal: begin.proposal.decided.goal };
+    if (begin) return { task, begin: { wish, goal: begin.proposal.decided.goal } };
     if (refused.length > 0) await writeTask(work, task, refusedStatus(refused, now));
     else {
-      const message = 'there was nothing to do';
-      await writeTask(work, task, { phase: 'Succeeded', endedAt: timestamp(now), message });
+      const status = { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' } as const;
+      // A fix that finds nothing to do has looked for stray keys, too.
+      return { task, checked: { status, ...(wish.kind === 'fix' && { strays: noStrays }) } };
     }
   }
   return undefined;

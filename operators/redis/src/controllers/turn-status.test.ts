@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReeveError } from '@reeve/runtime';
 import type { CurrentOperation } from '../api/cluster.ts';
-import { certificateConditions, hasSameGoal, newFindings, undeclaredBy } from './turn-status.ts';
+import { certificateConditions, hasSameGoal, undeclaredBy } from './turn-status.ts';
 
 const operation = (id: string): CurrentOperation => ({
   id,
@@ -26,27 +26,6 @@ test('a status is written on one with the same goal, and never makes a cluster u
   assert.ok(!hasSameGoal({}, { tls: { taken: 'b' } }));
   assert.ok(hasSameGoal({ approvals: 0 }, {}));
   assert.ok(!hasSameGoal({ approvals: 1 }, { approvals: 2 }), 'an approval was used up since');
-});
-
-test('a kind of finding is told when it comes, and not again while its condition stands', () => {
-  const finding = (code: 'SLOT_OPEN' | 'NODE_FAILED', severity: 'degraded' | 'info' = 'degraded') => ({
-    code,
-    severity,
-    message: code,
-    remedy: '',
-    nodes: [],
-  });
-  const before = {
-    conditions: [
-      { type: 'SlotOpen', status: 'True', reason: 'Degraded', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
-      { type: 'NodeFailed', status: 'False', reason: 'Clear', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' },
-    ],
-  } as const;
-  assert.deepEqual(
-    newFindings(before, [finding('SLOT_OPEN'), finding('NODE_FAILED')]).map(({ code }) => code),
-    ['NODE_FAILED'],
-  );
-  assert.deepEqual(newFindings({}, [finding('SLOT_OPEN', 'info')]), []);
 });
 
 test('certificates that servers are not given are told with what to do, until there are others', () => {

@@ -9,12 +9,12 @@ import {
 } from '@reeve/runtime';
 import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
-import type { Finding } from '../api/findings.ts';
 import type { NodeId } from '../api/view.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
 import { type Setback, setbackConditions, withRemedy } from '../plan/setbacks.ts';
+import { strayConditions, type StrayLook } from '../plan/stray-keys.ts';
 import { isWhole, type Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
@@ -51,6 +51,8 @@ export interface TurnFacts {
   /** How many approvals were used up. */
   readonly approvals: number;
   readonly topology: Topology;
+  /** Of a look at every key. Undefined: nobody looked. */
+  readonly strays: StrayLook | undefined;
   /** What is wrong with the spec. */
   readonly problems: readonly Refusal[];
   /** What operations would not do, and what they failed with. */
@@ -75,6 +77,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole: whole }),
     ...ownConditions(facts),
     ...certificateConditions(conditionsOf(before), facts.offer),
+    ...strayConditions(conditionsOf(before), facts.strays),
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
@@ -160,12 +163,6 @@ export function hasSameGoal(before: Status, present: unknown): boolean {
     there.tls?.taken === before.tls?.taken &&
     (there.approvals ?? 0) === (before.approvals ?? 0)
   );
-}
-
-/** Findings that were not there before: each kind is told once when it comes; its condition stays. */
-export function newFindings(before: Status, findings: readonly Finding[]): readonly Finding[] {
-  const known = new Set((before.conditions ?? []).filter(({ status }) => status === 'True').map(({ type }) => type));
-  return findings.filter(({ severity, code }) => severity !== 'info' && !known.has(conditionType(code)));
 }
 
 function conditionsOf({ conditions }: Status): RedisClusterStatus['conditions'] {

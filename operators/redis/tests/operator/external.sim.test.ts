@@ -146,6 +146,19 @@ test('that an agent is lost is told when its three turns are over, not with the 
   }
 });
 
+test('a slot that is opened is looked at when an agent tells of it, not with the next look', async (t) => {
+  const world = await created(t);
+  const { operator } = world;
+  await operator.pass(30_000);
+  const looked = () => Date.parse(operator.status('c').observedAt ?? '');
+  await operator.until('it was just looked at', () => operator.clock.now() - looked() < 1_000, 120_000);
+  const ownerOf = (slot: number) =>
+    world.servers.find((server) => server.isPrimary && server.ownerOf(slot) === server.self);
+  const [owner, other] = [ownerOf(0), ownerOf(SLOT_COUNT - 1)];
+  operator.model.execute(owner?.endpoint ?? '', ['CLUSTER', 'SETSLOT', '0', 'MIGRATING', other?.id ?? '']);
+  await operator.until('it is told', () => condition(world, 'SlotOpen') === 'True', 5_000);
+});
+
 test('states are stored with the time of their collection; who falls silent keeps the last one', async (t) => {
   const world = await created(t);
   const { operator } = world;
