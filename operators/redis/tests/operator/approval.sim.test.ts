@@ -20,11 +20,15 @@ async function running(t: TestContext): Promise<OperatorWorld> {
 }
 
 /** The same damage each time. */
-async function damaged(world: OperatorWorld): Promise<string> {
+function damage(world: OperatorWorld): void {
   const ownerOf = (slot: number) => world.servers.find((server) => server.ownerOf(slot) === server.self);
   const [owner, target] = [ownerOf(0), ownerOf(16_383)];
   assert.ok(owner && target);
   world.model.execute(owner.endpoint, ['CLUSTER', 'SETSLOT', '0', 'MIGRATING', target.id]);
+}
+
+async function damaged(world: OperatorWorld): Promise<string> {
+  damage(world);
   await world.until('it asks a person', () => world.status('c').proposal !== undefined);
   return world.status('c').proposal?.digest ?? '';
 }
@@ -69,6 +73,28 @@ test('whoever dies while an approval is used up leaves it unused, or a goal that
     assert.equal(world.status('c').approvals, 1, death);
     await world.stopManager();
   }
+});
+
+test('a new leader whose cache lags does not use up again what its predecessor has used', async (t) => {
+  const world = await running(t);
+  const digest = await damaged(world);
+  await approve(world, digest);
+  const before = world.cluster('c');
+  assert.equal(before?.status?.currentOperation, undefined);
+  assert.equal(before?.metadata?.annotations?.['redis.reeve.dev/approve'], digest);
+  await world.until('it is mended', () => world.status('c').approvals === 1 && isMended(world)());
+  await world.stopManager();
+  world.stale = before;
+  world.startManager();
+  damage(world);
+  await world.pass(60_000);
+  assert.equal(fixes(world).length, 1);
+  assert.equal(world.status('c').currentOperation, undefined);
+  assert.ok(world.lines.some((line) => line.includes('STATUS_STALE')));
+  world.stale = undefined;
+  await world.patch('c', { metadata: { annotations: { news: 'some' } } });
+  await world.until('it asks a person', () => world.status('c').proposal !== undefined);
+  assert.equal(fixes(world).length, 1);
 });
 
 test('what was approved and failed is asked about again', async (t) => {
