@@ -81,10 +81,34 @@ const tls = object(
 );
 
 /** How the manager is let in by servers that it did not make. */
-const access = object({
-  username: optional(text(word)),
-  passwordSecret: optional(object({ name: text(name), key: text(name) })),
-});
+const access = object(
+  {
+    username: optional(text(word)),
+    passwordSecret: optional(object({ name: text(name), key: text(name) })),
+    tls: optional(
+      object(
+        {
+          secretName: text({
+            ...name,
+            description: 'With ca.crt; with tls.crt and tls.key, too, if servers ask for a certificate.',
+          }),
+          serverName: optional(
+            text({ ...name, description: 'The name that certificates carry. Default: each server’s own address.' }),
+          ),
+        },
+        { description: 'Of servers that speak TLS. The Secret is read in every turn: what is renewed in it is seen.' },
+      ),
+    ),
+  },
+  {
+    rules: [
+      {
+        rule: '!has(self.username) || has(self.passwordSecret)',
+        message: 'a username without a passwordSecret lets nobody in: give both, or neither',
+      },
+    ],
+  },
+);
 
 const EXTERNAL = "(has(self.members) && self.members == 'external')";
 

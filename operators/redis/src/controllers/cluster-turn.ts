@@ -36,7 +36,7 @@ import { choicesAfter, standingChoices } from '../plan/chosen-primaries.ts';
 import { conditionType, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type OperationWish, type RestartWish } from '../plan/next.ts';
-import { nextExternalSteps } from '../plan/next-external.ts';
+import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { taskWish } from '../plan/task-wish.ts';
@@ -142,6 +142,8 @@ export class ClusterTurn {
     this.#chosen = standingChoices(this.#chosen, seen.view, isWhole(seen, this.#desired));
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
+    // Whoever begins with `paused` looks here for what is amiss.
+    if (isPaused && isExternal) this.#waiting.push(...silentWaits(seen.members, seen.view));
     if (!isPaused && environment) {
       await this.#tls.reload(seen.members, environment.redis);
       await this.#act(seen, environment);
