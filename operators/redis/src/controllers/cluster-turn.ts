@@ -48,7 +48,7 @@ import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { ClusterTls, type TlsGiven } from './cluster-tls.ts';
 import { connectOptionsOf } from './credentials.ts';
-import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
+import { declareAuth, declareServices, declareSet, heldBack, heldWait, replicasNow } from './declare.ts';
 import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
@@ -114,6 +114,7 @@ export class ClusterTurn {
   #canDeclareSet = true;
   /** Agents may still be at something of a plan that is no more. */
   #isHeldUp = false;
+  #isImageHeld = false;
   #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
@@ -223,8 +224,11 @@ export class ClusterTurn {
     if (!this.#given.enrollment) {
       const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#current !== undefined };
       const replicas = await replicasNow(work, asked, seen);
+      const held = await heldBack(work, this.#desired, seen);
+      if (held) this.#waiting.push(heldWait(held));
+      this.#isImageHeld = held !== undefined;
       if (this.#canDeclareSet) {
-        await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
+        await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users, held }));
       }
     }
     if (!this.#current && !this.#isHeldUp) await this.#begin(seen, environment);
@@ -362,8 +366,8 @@ export class ClusterTurn {
 
   #facts(seen: Seen): NextFacts {
     const configured = this.#isConfigured(seen);
-    const chosen = this.#chosen;
-    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), chosen };
+    const [chosen, isImageHeld] = [this.#chosen, this.#isImageHeld];
+    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), isImageHeld, chosen };
   }
 
   #isConfigured(seen: Seen): boolean {

@@ -29,13 +29,16 @@ type Status = DeepReadonly<RedisClusterStatus>;
 /** Why an object of ours could not be made what it should be, as a condition says it. */
 export type Undeclared = Pick<NewCondition, 'reason' | 'message'>;
 
+/** What must not be made as things are. */
+const NOT_TO_BE_MADE: readonly string[] = ['AGENT_POLICY_MISSING', 'MIXED_PRODUCTS', 'UPGRADE_OLDER'];
+
 /** Of a declaration that failed. Undefined: it is an error like any other, and the turn is run again. */
 export function undeclaredBy(error: unknown): Undeclared | undefined {
   if (isKubeError(error, 'KUBE_INVALID') || isKubeError(error, 'KUBE_FORBIDDEN')) {
     return { reason: 'RefusedByServer', message: (error as Error).message.slice(0, MOST_TEXT) };
   }
-  if (!(error instanceof ReeveError) || error.code !== 'AGENT_POLICY_MISSING') return undefined;
-  const { remedy } = redisErrors.AGENT_POLICY_MISSING;
+  if (!(error instanceof ReeveError) || !NOT_TO_BE_MADE.includes(error.code)) return undefined;
+  const { remedy } = (redisErrors as ErrorCatalog)[error.code] ?? { remedy: '' };
   return { reason: conditionType(error.code), message: `${error.message}. ${remedy}`.slice(0, MOST_TEXT) };
 }
 
