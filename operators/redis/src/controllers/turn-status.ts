@@ -13,6 +13,7 @@ import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api
 import { redisErrors } from '../api/errors.ts';
 import type { Finding } from '../api/findings.ts';
 import type { NodeId } from '../api/view.ts';
+import { boundedStatus } from '../plan/bounded-status.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
@@ -81,7 +82,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
-  return {
+  return boundedStatus({
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: phaseOf({
       isPaused: facts.isPaused,
@@ -108,7 +109,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     }),
     ...(current && { currentOperation: current }),
     operations: facts.history,
-  } as RedisClusterStatus;
+  } as RedisClusterStatus);
 }
 
 function ownConditions({ problems, undeclared, refused }: TurnFacts): readonly NewCondition[] {
