@@ -18,7 +18,7 @@ const whereOptions = {
   annotate: {
     type: 'list',
     value: 'KEY=VALUE',
-    help: 'where the server lives: zone=a, host=h1. May be repeated. In a pod also from $NODE_NAME, $NODE_ZONE, $NODE_REGION',
+    help: 'where the server lives: zone=a, host=h1. May be repeated. In a pod also from $NODE_NAME, $NODE_ZONE, $NODE_REGION, and from spec.annotations of its Member',
   },
 } as const satisfies OptionSpecs;
 

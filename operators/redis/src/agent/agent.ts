@@ -10,7 +10,7 @@ import { redisContext } from '../commands/context.ts';
 import { redisHandlers } from '../commands/handlers.ts';
 import { DEFAULT_TIMEOUT_MS, readNode } from '../observe/node.ts';
 import { NodeTableReader } from '../observe/tables.ts';
-import { factsOf, type Told } from './facts.ts';
+import { boundedAnnotations, factsOf, type Told } from './facts.ts';
 import { type Reported, steadyFacts } from './steady.ts';
 import { viewDigest } from './view-digest.ts';
 
@@ -27,7 +27,7 @@ export function redisAgent(ports: AgentPorts, options: RedisAgentOptions): Agent
   return new Agent(ports, {
     ...rest,
     executor: localExecutor<RedisCommand, ReturnType<typeof redisContext>>(redisHandlers, redisContext(redis, ports)),
-    observe: () => server.look(),
+    observe: (_signal, member) => server.look(member?.spec.annotations),
   });
 }
 
@@ -46,12 +46,15 @@ class ServerWatch {
     this.#told = told;
   }
 
-  async look(): Promise<MemberView> {
+  /** @param place where the manager says that it lives: in a pod it knows more of that than the agent. */
+  async look(place: Told['annotations'] = {}): Promise<MemberView> {
     // A reader for each look: one that is kept would keep every line that it ever saw.
     const tables = new NodeTableReader();
     const reading = { port: this.#redis, needs: {}, timeoutMs: DEFAULT_TIMEOUT_MS, tables };
     const { report, runId } = await readNode(reading, this.#endpoint);
-    this.#reported = steadyFacts(this.#reported, factsOf(report, runId, this.#told), this.#ports.clock.now());
+    const annotations = boundedAnnotations({ ...this.#told.annotations, ...place });
+    const told: Told = { ...this.#told, ...(Object.keys(annotations).length > 0 && { annotations }) };
+    this.#reported = steadyFacts(this.#reported, factsOf(report, runId, told), this.#ports.clock.now());
     return { facts: { ...this.#reported.facts }, digest: viewDigest(report) };
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { canonicalJson, known, type Member, MOST_REPORT_BYTES, unknown } from '@reeve/runtime';
 import type { NodeLine, NodeReport } from '../api/view.ts';
 import { idOf, type TestNode, type ViewOptions, viewOf } from '../plan/testing.ts';
-import { factsOf, MOST_ANNOTATION_BYTES, reportedFacts } from './facts.ts';
+import { boundedAnnotations, factsOf, MOST_ANNOTATION_BYTES, reportedFacts } from './facts.ts';
 import { viewDigest } from './view-digest.ts';
 
 const RUN = 'a'.repeat(40);
@@ -147,6 +147,15 @@ test('the longest report fits into a member', () => {
   assert.ok(facts.slots && facts.slots.length > 300, 'the slots are told as text');
   const bytes = Buffer.byteLength(canonicalJson({ facts, digest: viewDigest(report) }));
   assert.ok(bytes <= MOST_REPORT_BYTES, `${bytes} bytes`);
+});
+
+test('of annotations that are too long together as many are told as fit', () => {
+  const rack = 'r'.repeat(MOST_ANNOTATION_BYTES);
+  assert.deepEqual(boundedAnnotations({ zone: 'a', rack, host: 'h' }), { host: 'h', zone: 'a' });
+  const labels = Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`key-${at}`, 'v'.repeat(200)]));
+  const kept = boundedAnnotations(labels);
+  assert.deepEqual(Object.keys(kept), ['key-0', 'key-1']);
+  assert.ok(Buffer.byteLength(JSON.stringify(kept)) <= MOST_ANNOTATION_BYTES);
 });
 
 test('the manager reads facts only from a report that can be relied upon', () => {

@@ -69,6 +69,16 @@ const MOST_TEXT = 64;
 /** Of the annotations as JSON: an agent is not started with more. */
 export const MOST_ANNOTATION_BYTES = 512;
 
+/** By the order of their keys as many as fit: labels of worker nodes are as long as somebody made them. */
+export function boundedAnnotations(all: NonNullable<Told['annotations']>): NonNullable<Told['annotations']> {
+  let kept: Readonly<Record<string, string>> = {};
+  for (const key of Object.keys(all).sort()) {
+    const more = { ...kept, [key]: all[key] ?? '' };
+    if (Buffer.byteLength(JSON.stringify(more)) <= MOST_ANNOTATION_BYTES) kept = more;
+  }
+  return kept;
+}
+
 export function factsOf(report: NodeReport, run: string, told: Told = {}): RedisFacts {
   const { self, server, info, replication, memory, atomicJobs, functionLibraries } = report;
   return {

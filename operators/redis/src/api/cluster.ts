@@ -81,10 +81,50 @@ const tls = object(
 );
 
 /** How the manager is let in by servers that it did not make. */
-const access = object({
-  username: optional(text(word)),
-  passwordSecret: optional(object({ name: text(name), key: text(name) })),
-});
+const access = object(
+  {
+    username: optional(text(word)),
+    passwordSecret: optional(object({ name: text(name), key: text(name) })),
+    tls: optional(
+      object(
+        {
+          secretName: text({
+            ...name,
+            description: 'With ca.crt; with tls.crt and tls.key, too, if servers ask for a certificate.',
+          }),
+          serverName: optional(
+            text({ ...name, description: 'The name that certificates carry. Default: each server’s own address.' }),
+          ),
+        },
+        { description: 'Of servers that speak TLS. The Secret is read in every turn: what is renewed in it is seen.' },
+      ),
+    ),
+  },
+  {
+    rules: [
+      {
+        rule: '!has(self.username) || has(self.passwordSecret)',
+        message: 'a username without a passwordSecret lets nobody in: give both, or neither',
+      },
+    ],
+  },
+);
+
+/** What is made of pods, and says nothing of servers that somebody runs. */
+const NOT_OURS = [
+  'product',
+  'version',
+  'image',
+  'config',
+  'resources',
+  'securityContext',
+  'storage',
+  'auth',
+  'tls',
+  'agents',
+  'deletionPolicy',
+] as const;
+const NOT_OURS_TO_PLACE = ['required', 'nodeSelector', 'tolerations'] as const;
 
 const EXTERNAL = "(has(self.members) && self.members == 'external')";
 
@@ -102,9 +142,13 @@ const spec = object(
         description: 'Of pods: an agent beside each server, which carries commands out. Default: none.',
       }),
     ),
-    product: optional(oneOf(['valkey', 'redis'], { description: 'Default: valkey.' })),
+    product: optional(
+      oneOf(['valkey', 'redis'], {
+        description: 'Default: valkey. Beside an image: what is in it, where its name does not say.',
+      }),
+    ),
     version: optional(text({ ...word, pattern: '^[0-9][0-9.]*$', description: 'As the tag of the image.' })),
-    image: optional(text({ ...name, description: 'Instead of product and version.' })),
+    image: optional(text({ ...name, description: 'Instead of the one that product and version name.' })),
     primaries: integer({ minimum: 3, maximum: 500, description: 'With fewer, the loss of one leaves no majority.' }),
     replicasPerPrimary: optional(integer({ minimum: 0, maximum: 5, description: 'Default: 1.' })),
     config: optional(
@@ -150,7 +194,11 @@ const spec = object(
     ),
     migration: optional(
       object({
-        engine: optional(oneOf(['auto', 'atomic', 'windowed', 'redis-atomic'])),
+        engine: optional(
+          oneOf(['auto', 'atomic', 'windowed'], {
+            description: 'Default: auto. What a fix finds open it finishes as it was begun: windowed.',
+          }),
+        ),
         pace: optional(oneOf(['gentle', 'fast'], { description: 'Default: gentle.' })),
       }),
     ),
@@ -179,9 +227,16 @@ const spec = object(
         message: 'whose servers they are cannot be changed: make a new cluster',
       },
       {
-        rule: `!${EXTERNAL} || !(has(self.image) || has(self.version) || has(self.config) || has(self.resources) || has(self.securityContext) || has(self.storage) || has(self.auth) || has(self.tls) || has(self.agents))`,
-        message:
-          'external members are somebody’s servers: image, version, config, resources, securityContext, storage, auth, tls and agents are not ours to set',
+        rule: `!${EXTERNAL} || !(${NOT_OURS.map((field) => `has(self.${field})`).join(' || ')})`,
+        message: `external members are somebody’s servers: these are not ours to set: ${NOT_OURS.join(', ')}`,
+      },
+      {
+        rule: `!${EXTERNAL} || !has(self.placement) || !(${NOT_OURS_TO_PLACE.map((field) => `has(self.placement.${field})`).join(' || ')})`,
+        message: `external members live where somebody put them: of placement only spreadBy is for them, not ${NOT_OURS_TO_PLACE.join(', ')}`,
+      },
+      {
+        rule: "!has(self.image) || !has(self.product) || !self.image.matches(self.product == 'redis' ? '(^|/)valkey([:@]|$)' : '(^|/)redis([:@]|$)')",
+        message: 'the image is of another product than product says: give one of the two',
       },
       { rule: `${EXTERNAL} || !has(self.access)`, message: 'access is for external members' },
       {

@@ -66,11 +66,34 @@ test('the real server takes both kinds, and holds their rules', async () => {
   const users = [{ name: 'default', rules: '+@all', passwordSecret: { name: 's', key: 'k' } }];
   await assert.rejects(create('mine', { primaries: 3, auth: { users } }), isInvalid(/users of every cluster/));
 
-  await create('theirs', { members: 'external', primaries: 3, access: { username: 'reeve' } });
-  await assert.rejects(
-    create('mixed', { members: 'external', primaries: 3, version: '9' }),
-    isInvalid(/not ours to set/),
-  );
+  await create('own', { primaries: 3, image: 'mirror.example/kv:1', product: 'redis' });
+  await create('named', { primaries: 3, image: 'mirror.example/library/redis:8', product: 'redis' });
+  for (const spec of [
+    { image: 'redis:8', product: 'valkey' },
+    { image: 'mirror.example/valkey/valkey@sha256:0', product: 'redis' },
+  ]) {
+    await assert.rejects(create('contrary', { primaries: 3, ...spec }), isInvalid(/of another product/));
+  }
+  const untested = { primaries: 3, migration: { engine: 'redis-atomic' } };
+  await assert.rejects(create('untested', untested), isInvalid(/migration\.engine/));
+
+  const external = { members: 'external', primaries: 3 } as const;
+  const passwordSecret = { name: 'access', key: 'password' };
+  const access = { username: 'reeve', passwordSecret, tls: { secretName: 'access-tls', serverName: 'cache' } };
+  await create('theirs', { ...external, access, placement: { spreadBy: ['zone'] } });
+  for (const spec of [
+    { version: '9' },
+    { product: 'valkey' },
+    { deletionPolicy: 'Delete' },
+    { tls: { mode: 'off' } },
+  ]) {
+    await assert.rejects(create('mixed', { ...external, ...spec }), isInvalid(/not ours to set/));
+  }
+  for (const placement of [{ required: true }, { nodeSelector: { a: 'b' } }, { tolerations: [] }]) {
+    await assert.rejects(create('placed', { ...external, placement }), isInvalid(/only spreadBy is for them/));
+  }
+  const nameless = { ...external, access: { username: 'reeve' } };
+  await assert.rejects(create('nameless', nameless), isInvalid(/lets nobody in/));
   await assert.rejects(create('pods', { primaries: 3, access: {} }), isInvalid(/access is for external members/));
   const managed = { type: 'merge', value: { spec: { members: 'managed', access: null } } } as const;
   await assert.rejects(clusters.patch('theirs', managed), isInvalid(/whose servers they are cannot be changed/));

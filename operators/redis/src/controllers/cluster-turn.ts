@@ -21,7 +21,7 @@ import { namesOf } from '../plan/children.ts';
 import { topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
-import { nextExternalSteps } from '../plan/next-external.ts';
+import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { noStrays, STRAY_KEYS } from '../plan/stray-keys.ts';
@@ -31,7 +31,7 @@ import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
 import { ClusterTls, type TlsGiven } from './cluster-tls.ts';
 import { connectOptionsOf } from './credentials.ts';
-import { declareAuth, declareServices, declareSet, replicasNow } from './declare.ts';
+import { declareAuth, declareServices, declareSet, heldBack, heldWait, replicasNow } from './declare.ts';
 import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess, tellAgents } from './external.ts';
@@ -93,6 +93,7 @@ export class ClusterTurn {
   #canDeclareSet = true;
   /** Agents may still be at something of a plan that is no more. */
   #isHeldUp = false;
+  #isImageHeld = false;
   #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
@@ -122,6 +123,8 @@ export class ClusterTurn {
     this.#record.saw(seen.view, isWhole(seen, this.#desired));
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
+    // Whoever begins with `paused` looks here for what is amiss.
+    if (isPaused && isExternal) this.#waiting.push(...silentWaits(seen.members, seen.view));
     if (!isPaused && environment) {
       await this.#tls.reload(seen.members, environment.redis);
       await this.#act(seen, environment);
@@ -203,8 +206,11 @@ export class ClusterTurn {
     if (!this.#given.enrollment) {
       const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#record.current !== undefined };
       const replicas = await replicasNow(work, asked, seen);
+      const held = await heldBack(work, this.#desired, seen);
+      if (held) this.#waiting.push(heldWait(held));
+      this.#isImageHeld = held !== undefined;
       if (this.#canDeclareSet) {
-        await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users }));
+        await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users, held }));
       }
     }
     if (!this.#record.current && !this.#isHeldUp) await this.#begin(seen, environment);
@@ -319,7 +325,8 @@ export class ClusterTurn {
   #facts(seen: Seen): NextFacts {
     const configured = this.#isConfigured(seen);
     const { chosen } = this.#record;
-    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), chosen };
+    const isImageHeld = this.#isImageHeld;
+    return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), isImageHeld, chosen };
   }
 
   #isConfigured(seen: Seen): boolean {

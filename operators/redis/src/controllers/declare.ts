@@ -1,5 +1,5 @@
 /** Brings a cluster's objects in Kubernetes to what they should be. Applies only; nothing is deleted here. */
-import { digest, type DeepReadonly, type Waiting } from '@reeve/runtime';
+import { digest, type DeepReadonly, ReeveError, type Waiting } from '@reeve/runtime';
 import type { Reconcile, ResourceApi } from '@reeve/runtime/manager';
 import type { RedisClusterSpec } from '../api/cluster.ts';
 import {
@@ -14,8 +14,17 @@ import {
   statefulSets,
 } from '../api/kinds.ts';
 import type { ClusterView } from '../api/view.ts';
-import { configMapOf, disruptionBudgetOf, namesOf, serverConfig, servicesOf, statefulSetOf } from '../plan/children.ts';
+import {
+  configMapOf,
+  disruptionBudgetOf,
+  namesOf,
+  SERVER_CONTAINER,
+  serverConfig,
+  servicesOf,
+  statefulSetOf,
+} from '../plan/children.ts';
 import type { Desired } from '../plan/desired.ts';
+import { type HeldImage, heldImage } from '../plan/held-image.ts';
 import { ordinalOf, type PodMember } from '../plan/pods.ts';
 import { presentReplicas, safeReplicas } from '../plan/shrink.ts';
 import { isUntouched } from './look.ts';
@@ -83,33 +92,65 @@ export async function declareServices(work: Work, desired: Desired): Promise<voi
   await work.apply(disruptionBudgets, disruptionBudgetOf(name));
 }
 
+/** The set as it is: live if the cache does not have it. */
+async function presentSet(work: Work): Promise<DeepReadonly<StatefulSet> | undefined> {
+  const { name, namespace = '' } = work.object.metadata;
+  const setName = namesOf(name).statefulSet;
+  return (
+    work.read(statefulSets, `${namespace}/${setName}`) ??
+    (await work.api.resource(statefulSets, namespace).find(setName, { signal: work.signal }))
+  );
+}
+
+/** What the spec asks for and servers must not be given. */
+export async function heldBack(
+  work: Work,
+  desired: Desired,
+  { members }: { readonly members: readonly PodMember[] },
+): Promise<HeldImage | undefined> {
+  const present = imageOfSet(await presentSet(work));
+  return heldImage({ desired, members, present, isUntouched: isUntouched(work.object.status) });
+}
+
+export function imageOfSet(set: DeepReadonly<StatefulSet> | undefined): string | undefined {
+  const { containers = [] } = (set?.spec?.template.spec ?? {}) as {
+    readonly containers?: readonly { readonly name: string; readonly image?: string }[];
+  };
+  return containers.find((one) => one.name === SERVER_CONTAINER)?.image;
+}
+
 /** As many pods as asked for; fewer than there are only when nobody lives in those that go, and never while something runs. */
 export async function replicasNow(
   work: Work,
   { desired, pods, isBusy }: { readonly desired: Desired; readonly pods: readonly Named[]; readonly isBusy: boolean },
   { members, view }: { readonly members: readonly PodMember[]; readonly view: ClusterView },
 ): Promise<number> {
-  const { name, namespace = '' } = work.object.metadata;
-  const setName = namesOf(name).statefulSet;
-  const set =
-    work.read(statefulSets, `${namespace}/${setName}`) ??
-    (await work.api.resource(statefulSets, namespace).find(setName, { signal: work.signal }));
+  const setName = namesOf(work.object.metadata.name).statefulSet;
+  const set = await presentSet(work);
   const ordinals = pods.map(({ metadata }) => ordinalOf(setName, metadata?.name ?? ''));
   const present = presentReplicas(set?.spec?.replicas, ordinals);
   return isBusy ? Math.max(present ?? 0, desired.size) : safeReplicas(desired.size, present, members, view);
 }
 
-/** `users`: who may do what. Servers read it at their start only, as they do their configuration: another one makes pods outdated. */
-export function declareSet(
-  work: Work,
-  desired: Desired,
-  { replicas, users }: { readonly replicas: number; readonly users: string },
-): Promise<DeepReadonly<StatefulSet>> {
+interface SetTurn {
+  readonly replicas: number;
+  /** Who may do what. Servers read it at their start only, as they do their configuration: another one makes pods outdated. */
+  readonly users: string;
+  readonly held: HeldImage | undefined;
+}
+
+/** With an image that is held back the set is not what it should be, and this says so, once everything else of it is. */
+export async function declareSet(work: Work, desired: Desired, { replicas, users, held }: SetTurn): Promise<void> {
   const { name } = work.object.metadata;
-  return work.apply(
-    statefulSets,
-    statefulSetOf(name, desired, { replicas, configDigest: configDigest(desired, users) }),
-  );
+  const wanted = held ? { ...desired, image: held.image } : desired;
+  const set = statefulSetOf(name, wanted, { replicas, configDigest: configDigest(desired, users) });
+  await work.apply(statefulSets, set);
+  if (held) throw new ReeveError(held.refused.code, held.refused.message, { subjects: held.refused.subjects });
+}
+
+export function heldWait({ image, refused }: HeldImage): Waiting {
+  const message = `another image in the spec: pods stay with ${image}. ${refused.message}`;
+  return { reason: 'ImageHeld', message, subjects: refused.subjects };
 }
 
 export function configDigest(desired: Desired, users: string): string {

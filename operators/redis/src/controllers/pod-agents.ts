@@ -1,6 +1,6 @@
 /** What agents in pods need in the API: the account and rights of all of them, and a Member for each pod. Applies only. */
 import type { AnyObject } from '@reeve/kube';
-import { podAgentRights } from '@reeve/runtime';
+import { canonicalJson, podAgentRights } from '@reeve/runtime';
 import type { Api, Reconcile } from '@reeve/runtime/manager';
 import { accounts, members, type RedisClusterObject, roleBindings } from '../api/kinds.ts';
 import { labelsOf } from '../plan/children.ts';
@@ -27,11 +27,15 @@ export async function declarePodMembers(work: Reconcile<RedisClusterObject>, pod
     const { name, uid } = pod;
     const present = work.read(members, `${namespace}/${name}`);
     const isOwn = present?.spec.pod?.uid === uid;
-    if (isOwn && sameEndpoint(present.spec.endpoint, endpoint)) continue;
+    const { annotations } = pod;
+    const isAsTold = canonicalJson(present?.spec.annotations ?? {}) === canonicalJson(annotations);
+    if (isOwn && isAsTold && sameEndpoint(present.spec.endpoint, endpoint)) continue;
     // That of the pod before, which goes with it: what its agent said is nothing that this one did.
     if (!isOwn && (present?.metadata.ownerReferences ?? []).length > 0) continue;
     const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name, uid }];
-    const spec = { system: 'redis', endpoint, pod: { name, uid } };
+    // A pod can be told the name of its worker node, and none of its labels.
+    const place = Object.keys(annotations).length > 0 && { annotations };
+    const spec = { system: 'redis', endpoint, pod: { name, uid }, ...place };
     const metadata = { name, labels: labelsOf(cluster), ownerReferences };
     await work.apply(members, { metadata, spec } as never, { owned: false });
   }

@@ -45,6 +45,11 @@ test('what must not be declared as things are is told with what to do; other err
   const said = undeclaredBy(new ReeveError('AGENT_POLICY_MISSING', 'agents are not given rights'));
   assert.equal(said?.reason, 'AgentPolicyMissing');
   assert.match(said?.message ?? '', /^agents are not given rights\. Have an administrator apply/);
+  const held = undeclaredBy(new ReeveError('MIXED_PRODUCTS', 'c-0 runs valkey, and redis is another product'));
+  assert.deepEqual(
+    [held?.reason, held?.message],
+    ['MixedProducts', 'c-0 runs valkey, and redis is another product. Use servers of one product.'],
+  );
   assert.equal(undeclaredBy(new ReeveError('CANCELLED', 'stopped')), undefined);
   assert.equal(undeclaredBy(new Error('no answer')), undefined);
 });

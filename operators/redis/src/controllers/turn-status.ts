@@ -10,6 +10,7 @@ import {
 import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import type { NodeId } from '../api/view.ts';
+import { boundedStatus } from '../plan/bounded-status.ts';
 import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
@@ -28,12 +29,15 @@ type Status = DeepReadonly<RedisClusterStatus>;
 /** Why an object of ours could not be made what it should be, as a condition says it. */
 export type Undeclared = Pick<NewCondition, 'reason' | 'message'>;
 
+/** What must not be made as things are. */
+const NOT_TO_BE_MADE: readonly string[] = ['AGENT_POLICY_MISSING', 'MIXED_PRODUCTS', 'UPGRADE_OLDER'];
+
 /** Of a declaration that failed. Undefined: it is an error like any other, and the turn is run again. */
 export function undeclaredBy(error: unknown): Undeclared | undefined {
   if (isKubeError(error, 'KUBE_INVALID') || isKubeError(error, 'KUBE_FORBIDDEN')) {
     return { reason: 'RefusedByServer', message: (error as Error).message.slice(0, MOST_TEXT) };
   }
-  if (!(error instanceof ReeveError) || error.code !== 'AGENT_POLICY_MISSING') return undefined;
+  if (!(error instanceof ReeveError) || !NOT_TO_BE_MADE.includes(error.code)) return undefined;
   return { reason: conditionType(error.code), message: withRemedy(error.code, error.message).slice(0, MOST_TEXT) };
 }
 
@@ -81,7 +85,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
-  return {
+  return boundedStatus({
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: phaseOf({
       isInvalid: facts.problems.length > 0,
@@ -111,7 +115,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...(facts.setbacks.length > 0 && { setbacks: facts.setbacks }),
     ...(current && { currentOperation: current }),
     operations: facts.history,
-  } as RedisClusterStatus;
+  } as RedisClusterStatus);
 }
 
 function ownConditions({ problems, undeclared, setbacks }: TurnFacts): readonly NewCondition[] {

@@ -24,6 +24,37 @@ test('shards are spread over zones and hosts, as a wish or as a must', () => {
   assert.match(must, /"topologyKey":"example.com\/rack","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"/);
 });
 
+test('what a person says of the server’s container, its place and its volume reaches the pods', () => {
+  const resources = { requests: { memory: '2Gi' }, limits: { memory: '3Gi' } };
+  const tolerations = [{ key: 'dedicated', operator: 'Equal', value: 'redis', effect: 'NoSchedule' }];
+  const placement = { nodeSelector: { disk: 'fast' }, tolerations };
+  interface Pods {
+    readonly nodeSelector?: object;
+    readonly tolerations?: readonly object[];
+    readonly containers: readonly { readonly name: string; readonly resources?: object }[];
+  }
+  const podsOf = (spec: object) => set(spec).spec?.template.spec as unknown as Pods;
+  const asked = podsOf({ resources, placement, agents: 'sidecar' });
+  assert.deepEqual([asked.nodeSelector, asked.tolerations], [placement.nodeSelector, tolerations]);
+  assert.deepEqual(
+    asked.containers.map((one) => [one.name, one.resources]),
+    [
+      ['server', resources],
+      ['agent', undefined],
+    ],
+  );
+  const plain = podsOf({});
+  assert.deepEqual([plain.nodeSelector, plain.tolerations, plain.containers[0]?.resources], Array(3).fill(undefined));
+  const claims = set({ storage: { size: '2Gi', storageClassName: 'fast' } }).spec?.volumeClaimTemplates ?? [];
+  const [claim] = claims as readonly { readonly spec: object }[];
+  assert.deepEqual(claim?.spec, {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '2Gi' } },
+    storageClassName: 'fast',
+  });
+  assert.doesNotMatch(JSON.stringify(set({ storage: { size: '2Gi' } })), /storageClassName/);
+});
+
 test('an agent, if one is asked for, has an account and the passwords, and its server has no account', () => {
   interface Template {
     readonly metadata: { readonly annotations: Readonly<Record<string, string>> };

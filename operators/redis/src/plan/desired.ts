@@ -2,12 +2,15 @@
 import type { RedisClusterSpec } from '../api/cluster.ts';
 import type { Engine, Pace } from '../api/commands.ts';
 import type { Refusal } from '@reeve/runtime';
+import { type Product, productOfImage } from './image-problems.ts';
 
 export interface Desired {
   readonly members: 'managed' | 'external';
   /** An agent in each pod. */
   readonly hasAgents: boolean;
   readonly image: string;
+  /** What is in the image. Undefined: neither its name nor the spec says. */
+  readonly product: Product | undefined;
   readonly primaries: number;
   readonly replicasPerPrimary: number;
   /** Nodes in all. */
@@ -33,11 +36,13 @@ export interface Desired {
 const DEFAULT_THRESHOLD = 5;
 
 export function desiredOf(spec: RedisClusterSpec): Desired {
-  const { primaries, replicasPerPrimary = 1, product = 'valkey', version, image } = spec;
+  const { primaries, replicasPerPrimary = 1, product = 'valkey', version } = spec;
+  const image = spec.image ?? (version === undefined ? product : `${product}:${version}`);
   return {
     members: spec.members ?? 'managed',
     hasAgents: spec.agents === 'sidecar',
-    image: image ?? (version === undefined ? product : `${product}:${version}`),
+    image,
+    product: productOfImage(image) ?? spec.product,
     primaries,
     replicasPerPrimary,
     size: primaries * (1 + replicasPerPrimary),

@@ -1,5 +1,5 @@
 /** What can be done about one slot, and many such decisions merged into few commands. */
-import type { ClaimSlots, CloseSlots, CollectKeys, MigrateSlots, RedisCommand } from '../api/commands.ts';
+import type { ClaimSlots, CloseSlots, CollectKeys, MigrateSlots, Pace, RedisCommand } from '../api/commands.ts';
 import { formatSlots, rangesOf } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeRef } from '../api/view.ts';
 import { otherPrimaries } from './moves.ts';
@@ -52,7 +52,7 @@ export function withoutClashes(actions: readonly SlotAction[]): readonly SlotAct
 const ORDER: readonly SlotAction['kind'][] = ['claim', 'migrate', 'collect', 'close'];
 
 /** Equal actions for different slots are one command. In a fixed order. */
-export function commandsOf(view: ClusterView, decisions: readonly SlotDecision[]): readonly RedisCommand[] {
+export function commandsOf(view: ClusterView, decisions: readonly SlotDecision[], pace: Pace): readonly RedisCommand[] {
   const groups = new Map<string, { action: SlotAction; slots: number[] }>();
   for (const { slot, action } of decisions) {
     const name = nameOf(action);
@@ -62,7 +62,7 @@ export function commandsOf(view: ClusterView, decisions: readonly SlotDecision[]
   }
   return [...groups]
     .sort(([a, { action: x }], [b, { action: y }]) => ORDER.indexOf(x.kind) - ORDER.indexOf(y.kind) || (a < b ? -1 : 1))
-    .map(([, { action, slots }]) => commandOf(view, action, formatSlots(rangesOf(slots))));
+    .map(([, { action, slots }]) => commandOf(view, action, formatSlots(rangesOf(slots)), pace));
 }
 
 function nameOf(action: SlotAction): string {
@@ -80,7 +80,7 @@ function nameOf(action: SlotAction): string {
   }
 }
 
-function commandOf(view: ClusterView, action: SlotAction, slots: string): RedisCommand {
+function commandOf(view: ClusterView, action: SlotAction, slots: string, pace: Pace): RedisCommand {
   const ref = (id: NodeId) => refIn(view, id);
   switch (action.kind) {
     case 'claim': {
@@ -106,7 +106,7 @@ function commandOf(view: ClusterView, action: SlotAction, slots: string): RedisC
         ...(formerly.length > 0 ? { formerly } : {}),
         // An open slot is finished the way it was begun.
         engine: 'windowed',
-        pace: 'gentle',
+        pace,
         why,
       };
       return command;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isRefused } from '../api/operation.ts';
+import type { FixRequest } from './fix.ts';
 import { decide, gone, keysOf, mend, type Nodes, p0, p1, p2, p3, worldOf } from './fix-testing.ts';
 import { openAt } from './moves-testing.ts';
 import { idOf, testNode } from './testing.ts';
@@ -195,6 +196,17 @@ test('a move is taken back, not finished, while a dead primary that was failed o
   // A dead replica comes back as one, and follows.
   const replica = { ...dead, role: 'replica', primaryId: p1 } as const;
   assert.deepEqual(mend(worldOf(nodes, [testNode('old', replica)])).done, ['migrate 5 p0→p1']);
+});
+
+test('a move that is finished goes as fast as was asked for, and windowed, as it was begun', () => {
+  const nodes = { p0: { migrating: openAt([5], p1), keys: { 5: 9 } }, p1: { importing: openAt([5], p0) } };
+  const how = (request?: FixRequest) =>
+    mend(worldOf(nodes), request).commands.flatMap((command) =>
+      command.type === 'migrate-slots' ? [[command.engine, command.pace]] : [],
+    );
+  assert.deepEqual(how(), [['windowed', 'gentle']]);
+  assert.deepEqual(how({ pace: 'gentle' }), [['windowed', 'gentle']]);
+  assert.deepEqual(how({ pace: 'fast' }), [['windowed', 'fast']]);
 });
 
 for (const { name, nodes, done } of openSlots) {

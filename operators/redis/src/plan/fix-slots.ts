@@ -1,6 +1,6 @@
 /** All damaged slots → the next commands for them. Each slot is mended for itself, one step a turn. */
 import type { Waiting } from '@reeve/runtime';
-import type { RedisCommand } from '../api/commands.ts';
+import type { Pace, RedisCommand } from '../api/commands.ts';
 import { countSlots, formatSlots, hasSlot, type SlotRanges } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { commandsOf, type SlotDecision, withoutClashes } from './fix-actions.ts';
@@ -14,7 +14,7 @@ export interface SlotRepair {
 }
 
 /** `inHand`: slots that a running command works on. */
-export function repairSlots(view: ClusterView, givenUp: readonly NodeId[], inHand: SlotRanges): SlotRepair {
+export function repairSlots(view: ClusterView, givenUp: readonly NodeId[], inHand: SlotRanges, pace: Pace): SlotRepair {
   const damage = slotDamage(view, givenUp);
   const decisions: SlotDecision[] = [];
   const waiting: Waiting[] = [];
@@ -46,5 +46,5 @@ export function repairSlots(view: ClusterView, givenUp: readonly NodeId[], inHan
       subjects: [],
     });
   }
-  return { commands: commandsOf(view, decisions), waiting };
+  return { commands: commandsOf(view, decisions, pace), waiting };
 }

@@ -4,7 +4,7 @@
  * keys brought together, epochs are told apart, replicas follow somebody who leads, all agree. Nothing is ever flushed.
  */
 import { digest, type InFlight, type Plan, type Refusal, reached, type Waiting } from '@reeve/runtime';
-import type { RedisCommand } from '../api/commands.ts';
+import type { Pace, RedisCommand } from '../api/commands.ts';
 import type { Finding, FindingCode } from '../api/findings.ts';
 import type { Decision, Needs, Operation } from '../api/operation.ts';
 import { ALL_SLOTS, formatSlots, type SlotRanges, unionSlots } from '../api/slots.ts';
@@ -29,6 +29,8 @@ export interface FixRequest {
   /** Primaries that cannot be read and have no living replica are given up: their slots go to others, without keys. */
   readonly allowUnreachable?: boolean;
   readonly expected?: Expected;
+  /** Of moves that are finished. With which engine is not asked: what is open was begun windowed. Default: gentle. */
+  readonly pace?: Pace;
 }
 
 export interface FixGoal {
@@ -43,6 +45,8 @@ export interface FixGoal {
   /** Slots with keys outside their owner: looked at until they are where they belong. */
   readonly strays: string;
   readonly spreadBy: readonly string[];
+  /** Default: gentle. */
+  readonly pace?: Pace;
 }
 
 /** Findings that mean work on slots. Mending one may pass through another: one of them approves all. */
@@ -88,6 +92,8 @@ function decide(request: FixRequest, view: ClusterView): Decision<FixGoal> {
     collisions: collisions(cluster),
     strays: formatSlots(strays),
     spreadBy: request.expected?.spreadBy ?? ['host'],
+    // The default is left out: a goal without it has the name that it always had.
+    ...(request.pace === 'fast' && { pace: request.pace }),
   };
   const plan = planFix(draft, view, view.observedAt, []);
   if (plan.refused?.length) return { refused: plan.refused };
@@ -172,7 +178,7 @@ function planFix(
     return { commands: failovers, waitingFor: [...unsettled, ...running(inFlight)], wakeAt };
   }
 
-  const slots = repairSlots(view, absent.givenUp, inHand(inFlight));
+  const slots = repairSlots(view, absent.givenUp, inHand(inFlight), goal.pace ?? 'gentle');
   if (slots.commands.length > 0 && !goal.classes.some((code) => SLOT_CLASSES.includes(code))) {
     const message = `more damage became visible: ${slots.commands.map((command) => stepOf(command)).join('; ')}`;
     return { commands: [], refused: [{ code: 'FIX_NEW_DAMAGE', message, subjects: [] }] };

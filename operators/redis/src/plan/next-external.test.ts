@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ClusterView } from '../api/view.ts';
 import { checkCluster } from './check.ts';
 import type { CreateRequest } from './create.ts';
 import { desiredOf } from './desired.ts';
@@ -17,12 +18,15 @@ function look(
     readonly spec?: object;
     readonly configured?: boolean;
     readonly members?: readonly (Partial<PodFacts> | undefined)[];
+    /** Members that nobody knows and that did not answer. */
+    readonly silent?: ClusterView['silent'];
     /** Without a member. */
     readonly strangers?: readonly TestNode[];
   } = {},
 ) {
-  const view = viewOfNodes([...nodes, ...(changes.strangers ?? [])]);
-  const enrolled = testPods(nodes, (ordinal) => ({
+  const view = viewOfNodes([...nodes, ...(changes.strangers ?? [])], { silent: changes.silent ?? [] });
+  const hosts = [...nodes, ...(changes.silent ?? []).map(({ endpoint }) => endpoint)];
+  const enrolled = testPods(hosts, (ordinal) => ({
     name: `h-${ordinal + 1}`,
     port: PORT,
     ...changes.members?.[ordinal],
@@ -110,8 +114,22 @@ test('a dead member is waited for and never forgotten by itself; nodes without a
   const next = look(nodes);
   assert.ok(!kinds(next).includes('delete-node'));
   assert.ok(reasons(next).includes('ServersSilent'));
+  assert.match(next.waitingFor[0]?.message ?? '', /^the servers of h-\d do not answer the manager: no answer$/);
   const strangers = look(whole.slice(0, 5), { strangers: whole.slice(5) });
   assert.deepEqual(reasons(strangers), ['NodesNotEnrolled']);
+});
+
+test('what servers that let nobody in say of it is told, of one of them', () => {
+  const silent = ['10.2.0.1', '10.2.0.2'].map((host) => ({
+    endpoint: { host, port: PORT },
+    code: 'REDIS_TLS',
+    why: `no TLS connection to ${host}:7000: self-signed certificate in certificate chain`,
+  }));
+  const { waitingFor } = look([], { silent, configured: false });
+  assert.equal(
+    waitingFor[0]?.message,
+    'the servers of h-1, h-2 do not answer the manager: no TLS connection to 10.2.0.1:7000: self-signed certificate in certificate chain',
+  );
 });
 
 test('with creation by hand a member that owns a slot is no cluster: it is mended by approval only', () => {

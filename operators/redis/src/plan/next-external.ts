@@ -3,7 +3,7 @@
  * `deleteNode`) only, never by itself. What is mended, balanced and spread is so as with pods. Pure.
  */
 import type { Waiting } from '@reeve/runtime';
-import type { ClusterView, NodeId } from '../api/view.ts';
+import { type ClusterView, formatEndpoint, type NodeId, type NodeView } from '../api/view.ts';
 import type { CreateRequest } from './create.ts';
 import {
   approvedFixes,
@@ -22,10 +22,11 @@ import { keyCount, loners, members, nodeNames, reported } from './topology.ts';
 
 /** Members are enrolled one after the other: when no other one has come for so long, they are all. */
 const ENROLLING_MS = 10_000;
+const MOST_WHY = 500;
 
 export function nextExternalSteps(facts: NextFacts): Next {
   const { view } = facts;
-  const silent = silentWaits(facts.members);
+  const silent = silentWaits(facts.members, view);
   const isAnywhere = loners(view).length < members(view).length;
   if (!isAnywhere) return creation(facts, silent);
   const { cluster, apart } = mainCluster(view);
@@ -49,11 +50,18 @@ export function nextExternalSteps(facts: NextFacts): Next {
   };
 }
 
-function silentWaits(enrolled: readonly PodMember[]): readonly Waiting[] {
-  const silent = enrolled.filter(({ node }) => !node).map(({ name }) => name);
+/** With what one of them says: a password or a certificate that is not taken is mostly so everywhere. */
+export function silentWaits(enrolled: readonly PodMember[], view: ClusterView): readonly Waiting[] {
+  const silent = enrolled.filter(({ node }) => !node);
   if (silent.length === 0) return [];
-  const message = `the servers of ${listed(silent)} do not answer the manager`;
-  return [{ reason: 'ServersSilent', message, subjects: silent.slice(0, 16) }];
+  const names = silent.map(({ name }) => name);
+  const addresses = new Set(silent.flatMap((one) => endpointOf(one) ?? []).map(formatEndpoint));
+  const isMeant = ({ endpoint }: Pick<NodeView, 'endpoint'>) => addresses.has(formatEndpoint(endpoint));
+  const known = view.nodes.find((node) => isMeant(node) && !node.report.known)?.report;
+  const why = view.silent.find(isMeant)?.why ?? (known && !known.known ? known.why : undefined);
+  const message = `the servers of ${listed(names)} do not answer the manager`;
+  const told = why === undefined ? message : `${message}: ${why.slice(0, MOST_WHY)}`;
+  return [{ reason: 'ServersSilent', message: told, subjects: names.slice(0, 16) }];
 }
 
 /** Nodes that the cluster knows and nobody enrolled: they have no agent, so nothing can be done by them. */

@@ -222,3 +222,44 @@ test('silent pods of an old kind are made anew before anything was ever begun, a
   assert.deepEqual(kinds(nextSteps({ ...facts, isUntouched: true })), ['restart c-2', 'restart c-3', 'restart c-4']);
   assert.deepEqual(kinds(nextSteps(facts)), []);
 });
+
+test('how slots move, and when they are uneven, is what the spec says', () => {
+  const spec = { migration: { engine: 'windowed', pace: 'fast' } };
+  const how = { engine: 'windowed', pace: 'fast' };
+  const request = (kind: string, next: ReturnType<typeof look>) => {
+    const wish = next.wishes.find((one) => one.what === 'operation' && one.kind === kind);
+    return wish && (wish as OperationWish).request;
+  };
+  const uneven = clusterNodes({
+    primaries: 3,
+    replicas: 1,
+    nodes: { p0: { slots: '0-6000' }, p1: { slots: '6001-10922' } },
+  });
+  // 10 percent more than its share.
+  const threshold = (percent: number) => look(uneven, { spec: { ...spec, rebalance: { threshold: percent } } });
+  assert.deepEqual(kinds(threshold(20)), []);
+  assert.deepEqual(pick(request('rebalance', threshold(8))), { threshold: 8, ...how });
+  assert.deepEqual(pick(request('rebalance', look(uneven, { spec }))), { threshold: 5, ...how });
+  const shrunk = look(clusterNodes({ primaries: 4, replicas: 1 }), { spec });
+  assert.deepEqual(pick(request('delete-node', shrunk)), how);
+  const open = clusterNodes({ primaries: 3, replicas: 1, nodes: { p0: { slots: '1-5461' } } });
+  assert.deepEqual(pick(request('fix', look(open, { spec }))), { pace: 'fast' });
+});
+
+/** What of a request says how slots move. */
+function pick(request: unknown): object {
+  const { threshold, engine, pace } = (request ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries({ threshold, engine, pace }).filter(([, value]) => value !== undefined));
+}
+
+test('while an image is held back no pod is made anew', () => {
+  const at = whole.map((node) => ({ ...node, port: CLIENT_PORT, annotations: { host: node.host, zone: node.host } }));
+  const view = viewOfNodes(at);
+  const members = podMembers(
+    testPods(at, () => ({ isCurrent: false })),
+    view,
+  );
+  const facts = { desired, members, view, findings: [], configured: true };
+  assert.equal(nextSteps(facts).wishes[0]?.what, 'restart');
+  assert.deepEqual(nextSteps({ ...facts, isImageHeld: true }).wishes, []);
+});

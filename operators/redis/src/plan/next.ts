@@ -58,6 +58,8 @@ export interface NextFacts {
   readonly configured: boolean;
   /** Nothing was ever begun on it, so nothing can be in its servers. Default: false. */
   readonly isUntouched?: boolean;
+  /** The spec asks for an image that servers must not be given: pods are not made anew for as long. Default: false. */
+  readonly isImageHeld?: boolean;
   /** Primaries that a person chose. Default: none. */
   readonly chosen?: readonly NodeId[];
 }
@@ -218,7 +220,10 @@ export function fixes({ desired, findings }: NextFacts, someAbsent: boolean): re
     {
       what: 'operation',
       kind: 'fix',
-      request: { expected: { replicasPerPrimary: desired.replicasPerPrimary, spreadBy: desired.spreadBy } },
+      request: {
+        expected: { replicasPerPrimary: desired.replicasPerPrimary, spreadBy: desired.spreadBy },
+        pace: desired.pace,
+      },
       why: first?.message ?? 'the check is not clean',
       settleMs: someAbsent ? ABSENCE_MS : GOSSIP_MS,
       needsApproval: desired.fix === 'approve',

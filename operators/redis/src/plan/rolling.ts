@@ -30,10 +30,12 @@ function isServed({ isReady, isServing }: PodMember): boolean {
 }
 
 export function upgrades(
-  { desired, members: pods, findings }: NextFacts,
+  { desired, members: pods, findings, isImageHeld = false }: NextFacts,
   cluster: ClusterView,
   housed: readonly Housed[],
 ): readonly Wish[] {
+  // What they would be made from is not what is asked for.
+  if (isImageHeld) return [];
   // One at a time, and the next one when everything is well again.
   const old = housed.filter(isOld);
   const late = old.filter((pod) => isLeftBehind(pod, housed));

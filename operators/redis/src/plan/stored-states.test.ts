@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MemberStatus } from '../api/cluster.ts';
 import type { ClusterView } from '../api/view.ts';
+import { formsOf } from './bounded-status.ts';
 import { topologyOf } from './cluster-status.ts';
 import { testPod } from './pods-testing.ts';
 import { storeStates } from './stored-states.ts';
@@ -112,4 +113,22 @@ test('a status holds no more members than its schema takes: who answers goes fir
   });
   assert.equal(members.length, 1_000);
   assert.ok(stateOf(members, 'new'));
+});
+
+test('what a large status had to leave out is no news', () => {
+  const members = Array.from({ length: 200 }, (_, index): MemberStatus => {
+    const base = { pod: `c-${index}`, id: idOf(`n${index}`), role: 'primary', slots: '1,3-5,7' } as const;
+    return index === 0 ? { ...base, silent: true, collectedAt: timeOf(0) } : base;
+  });
+  const topology = { primaries: 200, replicas: 0, slots: 16_384, members };
+  const view = { observedAt: at(5), nodes: [], silent: [] };
+  const again = (before: readonly MemberStatus[]) =>
+    storeStates({ observedAt: timeOf(0), members: [...before] }, topology, { view }).observedAt;
+  const [whole, shorter = [], silent = []] = formsOf(members);
+  assert.equal(whole, members);
+  assert.equal(shorter[1]?.slots, '5 slots in 3 ranges');
+  assert.deepEqual(silent, [shorter[0]]);
+  for (const form of [members, shorter, silent]) assert.equal(again(form), timeOf(0));
+  assert.equal(again(shorter.slice(1)), timeOf(5));
+  assert.equal(again([]), timeOf(5));
 });

@@ -5,6 +5,7 @@
 import { canonicalJson, timestamp } from '@reeve/runtime';
 import { type MemberStatus, MOST_MEMBERS, type RedisClusterStatus } from '../api/cluster.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
+import { formsOf } from './bounded-status.ts';
 import { byOrdinal, type Topology } from './cluster-status.ts';
 import { reported } from './topology.ts';
 
@@ -23,7 +24,10 @@ export function storeStates(
 ): StoredTopology {
   const fresh = [...seen.members, ...told];
   const members = withNames([...fresh, ...kept(before, fresh, view)].slice(0, MOST_MEMBERS));
-  const isSame = canonicalJson(members) === canonicalJson(before.members ?? []);
+  const stored = canonicalJson(before.members ?? []);
+  // That nobody is told says nothing of those who are there now.
+  const forms = formsOf(members).filter((form) => form === members || form.length > 0);
+  const isSame = forms.some((form) => canonicalJson(form) === stored);
   const age = view.observedAt - Date.parse(before.observedAt ?? '');
   const observedAt =
     isSame && before.observedAt !== undefined && age >= 0 && age < REFRESH_MS

@@ -13,11 +13,11 @@ const enrolled = [...nodes.map(({ host }) => host), '10.3.0.1'].map((host, ordin
   testPod(ordinal, { name: `h-${ordinal + 1}`, ip: host, port: 7000 }),
 );
 
-function asked(spec: object, members: 'managed' | 'external' = 'external') {
+function asked(spec: object, members: 'managed' | 'external' = 'external', cluster: object = {}) {
   const task = { metadata: { name: 't' }, spec: { cluster: 'c', ...spec } } as RedisTask;
   const stored = [{ pod: 'h-9', id: idOf('dead') }];
   return taskWish(task, {
-    desired: desiredOf({ primaries: 3, members }),
+    desired: desiredOf({ primaries: 3, members, ...cluster }),
     members: podMembers(enrolled, view),
     stored,
   });
@@ -55,6 +55,23 @@ test('a node is deleted by its member, by its id, or by the member in which it w
     assert.deepEqual(requestOf(asked({ deleteNode: { node: name } })), ['delete-node', { id, ...request }]);
   }
   assert.deepEqual(requestOf(asked({ deleteNode: { node: 'h-10' } })), ['UNKNOWN_NODE']);
+});
+
+test('how slots move, and what is uneven, is what the cluster says', () => {
+  const cluster = { migration: { engine: 'windowed', pace: 'fast' }, rebalance: { threshold: 20 } };
+  const how = { engine: 'windowed', pace: 'fast' };
+  const given = (spec: object) => requestOf(asked(spec, 'external', cluster));
+  assert.deepEqual(given({ reshard: { slots: 5, to: 'h-2' } }), [
+    'reshard',
+    { slots: 5, to: idOf('p1'), from: 'all', ...how },
+  ]);
+  const rebalance = { by: 'slots', weights: {}, useEmpty: true, ...how };
+  assert.deepEqual(given({ rebalance: {} }), ['rebalance', { ...rebalance, threshold: 20 }]);
+  assert.deepEqual(given({ rebalance: { threshold: 2 } }), ['rebalance', { ...rebalance, threshold: 2 }]);
+  const removed = { id: idOf('p1'), drain: true, reset: true, spreadBy };
+  assert.deepEqual(given({ deleteNode: { node: 'h-2' } }), ['delete-node', { ...removed, ...how }]);
+  const expected = { replicasPerPrimary: 1, spreadBy };
+  assert.deepEqual(given({ fix: { takeover: true } }), ['fix', { takeover: true, expected, pace: 'fast' }]);
 });
 
 test('the pods of a managed cluster are not added and deleted by tasks', () => {

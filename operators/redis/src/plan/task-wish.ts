@@ -41,7 +41,8 @@ export function taskWish(
   let request: unknown;
   if (spec.fix) {
     kind = 'fix';
-    request = { ...spec.fix, expected: { replicasPerPrimary: desired.replicasPerPrimary, spreadBy: desired.spreadBy } };
+    const { replicasPerPrimary, spreadBy, pace } = desired;
+    request = { ...spec.fix, expected: { replicasPerPrimary, spreadBy }, pace };
   } else if (spec.reshard) {
     kind = 'reshard';
     const { slots, to, from } = spec.reshard;

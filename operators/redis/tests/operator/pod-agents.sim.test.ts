@@ -1,8 +1,15 @@
 /** Agents beside the servers of pods: a member for each pod, and commands through them. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { AGENT_POLICY, type Member } from '@reeve/runtime';
-import { admissionPolicies, admissionPolicyBindings, type Pod, roleBindings } from '../../src/api/kinds.ts';
+import {
+  admissionPolicies,
+  admissionPolicyBindings,
+  type Pod,
+  roleBindings,
+  workerNodes,
+} from '../../src/api/kinds.ts';
 import { countSlots, parseSlots, SLOT_COUNT } from '../../src/api/slots.ts';
 import { CLIENT_PORT } from '../../src/plan/children.ts';
 import { type AgentLife, startAgent } from './agent-process.ts';
@@ -72,6 +79,22 @@ test('each pod has its member and its agent; what moves slots and fails over is 
   });
   await world.until('its agent is heard of', () => lost(world) === 'False' && isRunning(world), 300_000);
   await world.stopManager();
+});
+
+test('an agent reports where its pod lives by the labels of its worker node, also when these change', async (t) => {
+  const { world } = await withAgents(t);
+  const reported = (name: string) =>
+    (memberOf(world, name)?.status?.report?.facts as { readonly annotations?: object } | undefined)?.annotations;
+  const nodeOf = (name: string) => world.pods.find(({ metadata }) => metadata?.name === name)?.spec?.nodeName ?? '';
+  for (const { metadata } of world.pods) {
+    const node = nodeOf(metadata?.name ?? '');
+    assert.match(node, /^node-/);
+    assert.deepEqual(reported(metadata?.name ?? ''), { host: node, zone: node.slice('node-'.length) });
+  }
+  const labels = { 'topology.kubernetes.io/zone': 'elsewhere' };
+  await world.api.client.resource(workerNodes).patch(nodeOf('c-0'), { type: 'merge', value: { metadata: { labels } } });
+  const told = { host: nodeOf('c-0'), zone: 'elsewhere' };
+  await world.until('its agent tells it', () => isDeepStrictEqual(reported('c-0'), told));
 });
 
 test('what was ordered of agents that are to leave is taken back before anything else is begun', async (t) => {

@@ -34,8 +34,8 @@ export interface AgentOptions {
   readonly members: ObjectClient<Member>;
   readonly leases: LeaseClient;
   readonly executor: LocalExecutor;
-  /** Looks at the node. Read only. What it throws is reported as unknown. */
-  observe(signal: AbortSignal): Promise<NodeView>;
+  /** Looks at the node. Read only. What it throws is reported as unknown. `member`: as far as it is known, what the manager says of it. */
+  observe(signal: AbortSignal, member: Member | undefined): Promise<NodeView>;
   /** How often the node is looked at. Default 1 s. */
   readonly everyMs?: number;
   /** How often progress alone is worth a write. Default 5 s. */
@@ -183,8 +183,9 @@ export class Agent {
     return new Observer<NodeView>(this.#ports, new Changes(), this.#options.name, {
       everyMs: this.#options.everyMs ?? 1_000,
       observe: (_key, signal) => {
-        seen = this.#member()?.metadata.generation;
-        return this.#options.observe(signal);
+        const member = this.#member();
+        seen = member?.metadata.generation;
+        return this.#options.observe(signal, member && this.#isOurs(member) ? member : undefined);
       },
       report: (_key, view) => this.#seen(seen, () => reportOf(view)),
       failed: (_key, error) => this.#seen(seen, () => unreadable(this.#report, asReeveError(error).message)),

@@ -2,7 +2,7 @@
  * `Member`: one per data node. The spec is what the node should do and is written by the manager; the status is what it is and what
  * it did, and is written by its agent. No secret is ever in a Member: members of one namespace can read each other.
  */
-import { type Infer, anything, bool, integer, list, object, oneOf, optional, text } from '../schema/schema.ts';
+import { type Infer, anything, bool, integer, list, map, object, oneOf, optional, text } from '../schema/schema.ts';
 import { type KindObject, kind } from '../schema/kind.ts';
 
 /** How many orders may be open at once. Orders are coarse: a migration, a repair. */
@@ -53,6 +53,13 @@ const spec = object(
     endpoint: object({ host: text(name), port: integer({ minimum: 1, maximum: 65_535 }) }),
     pod: optional(object({ name: text(name), uid: text({ minLength: 1, maxLength: 63 }) })),
     host: optional(text({ ...name, description: 'For a node that is no pod.' })),
+    annotations: optional(
+      map(text({ maxLength: 253 }), {
+        maxProperties: 8,
+        description:
+          'Where a pod lives, by the labels of its worker node: no pod is told these. Its agent reports them.',
+      }),
+    ),
     orders: optional(list(order, { maxItems: MOST_ORDERS, key: 'id' })),
     fence: optional(
       integer({ minimum: 0, description: 'Counted up to make writes that are still on their way too late.' }),

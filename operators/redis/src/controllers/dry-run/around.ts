@@ -21,14 +21,15 @@ import { redisContext } from '../../commands/context.ts';
 import { redisHandlers } from '../../commands/handlers.ts';
 import { namesOf, serverNameOf, tlsSecretOf } from '../../plan/children.ts';
 import { type Desired, desiredOf } from '../../plan/desired.ts';
+import { type HeldImage, heldImage } from '../../plan/held-image.ts';
 import { ordinalOf, type PodFacts } from '../../plan/pods.ts';
 import { presentReplicas } from '../../plan/shrink.ts';
 import { podFacts } from '../cluster-facts.ts';
 import { connectOptionsOf, secretOf } from '../credentials.ts';
-import { usersOf } from '../declare.ts';
+import { heldWait, imageOfSet, usersOf } from '../declare.ts';
 import type { Environment } from '../environment.ts';
 import { externalAccess } from '../external.ts';
-import { accessOf, lookAt, memberSeeds, type Seen } from '../look.ts';
+import { accessOf, isUntouched, lookAt, memberSeeds, type Seen } from '../look.ts';
 import { agentWaits, externalPods, rosterOf } from '../roster.ts';
 import { tlsAccessOf } from '../tls-secret.ts';
 
@@ -50,11 +51,15 @@ export interface Around {
   readonly seen: Seen;
   readonly environment: Environment | undefined;
   readonly waitingFor: readonly Waiting[];
+  /** What the spec asks for and servers must not be given. */
+  readonly held: HeldImage | undefined;
 }
 
 /** What is known before any server is asked. */
 interface Roll extends Pick<Around, 'secret' | 'users' | 'present' | 'waitingFor'> {
   readonly members: readonly PodFacts[];
+  /** What pods are made from now. */
+  readonly image: string | undefined;
   /** Undefined: nobody can be talked to. */
   readonly options: ConnectOptions | undefined;
 }
@@ -70,6 +75,7 @@ export async function visit<T>(
   const {
     members: facts,
     options,
+    image,
     ...roll
   } = await (desired.members === 'external' ? enrolled(given, cluster) : housed(given, cluster, desired));
   const { items: tasks } = await client.resource(redisTasks, namespace).listAll({ signal });
@@ -78,10 +84,14 @@ export async function visit<T>(
     const access =
       redis && accessOf(facts, { redis, ports, executor: localExecutor(redisHandlers, redisContext(redis, ports)) });
     const seen = await lookAt(access, { pods: facts, desired, now: ports.clock.now() });
+    const { members: asked } = seen;
+    const held = heldImage({ desired, members: asked, present: image, isUntouched: isUntouched(cluster.status) });
     return await plan({
       cluster,
       desired,
       ...roll,
+      waitingFor: [...roll.waitingFor, ...(held ? [heldWait(held)] : [])],
+      held,
       tasks: tasks.filter(({ spec }) => spec.cluster === name),
       seen,
       environment: access && { ...access, seeds: memberSeeds(seen, access.seeds), signal },
@@ -127,6 +137,7 @@ async function housed(
   const ordinals = items.map((pod) => ordinalOf(names.statefulSet, pod.metadata.name));
   return {
     members: facts,
+    image: imageOfSet(set),
     options: isReachable ? { ...options, ...(tls && { tls }) } : undefined,
     secret,
     // Of a secret that is not there yet nobody knows the digest; nor is there a set to compare it with.
@@ -149,6 +160,7 @@ async function enrolled({ client, ports, signal }: DryRunPorts, cluster: RedisCl
   const { options, waitingFor } = await externalAccess({ object: cluster, api: client, signal });
   return {
     members: externalPods(roster),
+    image: undefined,
     options,
     secret: undefined,
     users: '',

@@ -29,13 +29,14 @@ type Named = KubeObject & { readonly metadata: { readonly name: string } };
 
 /** Of servers that somebody else runs there are none. */
 export async function childrenOf(given: DryRunPorts, around: Around): Promise<readonly ObjectPlan[]> {
-  const { cluster, desired, secret, seen, present, users } = around;
+  const { cluster, desired, secret, seen, present, users, held } = around;
   if (desired.members === 'external') return [];
   const { name } = cluster.metadata;
   const replicas = cluster.status?.currentOperation
     ? Math.max(present ?? 0, desired.size)
     : safeReplicas(desired.size, present, seen.members, seen.view);
-  const set = statefulSetOf(name, desired, { replicas, configDigest: configDigest(desired, users) });
+  const wanted = held ? { ...desired, image: held.image } : desired;
+  const set = statefulSetOf(name, wanted, { replicas, configDigest: configDigest(desired, users) });
   const children: readonly (readonly [Resource<never>, Named])[] = [
     [configMaps as never, configMapOf(name, desired)],
     ...servicesOf(name).map((service) => [services as never, service] as const),

@@ -39,14 +39,15 @@ const NOTHING: Steps = { refused: [], waitingFor: [] };
 
 /** What the cluster needs itself. */
 export async function stepsOf(around: Around): Promise<Steps> {
-  const { cluster, desired, seen, environment } = around;
+  const { cluster, desired, seen, environment, held } = around;
   const status = cluster.status ?? {};
   const { currentOperation: running } = status;
   if (!environment) return desired.members === 'external' ? NOTHING : noSecret(cluster.metadata.name);
   if (running) return underWay(around, running, environment);
   const configured = isConfigured(status, undefined, seen);
   const chosen = standingChoices(status.chosenPrimaries ?? [], seen.view, isWhole(seen, desired));
-  const facts = { desired, ...seen, configured, isUntouched: isUntouched(status), chosen };
+  const isImageHeld = held !== undefined;
+  const facts = { desired, ...seen, configured, isUntouched: isUntouched(status), isImageHeld, chosen };
   const { wishes, waitingFor } = desired.members === 'external' ? nextExternalSteps(facts) : nextSteps(facts);
   const choice = await chooseAtOnce(wishes, environment, {
     given: cluster.metadata.annotations?.[APPROVE],
