@@ -22,6 +22,7 @@ import {
   type Host,
   type Images,
   LocalNode,
+  type NodeFacts,
   nodes as nodeKind,
   PROVISIONER,
   systemDirectories,
@@ -34,11 +35,12 @@ import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
-import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
+import { type Machine, nodeFacts, type NodesWanted, retiredFacts } from './machine.ts';
 import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
 import { refuseHalfRestored } from './restore.ts';
+import { type RetiredNode, retireNodes } from './retired-nodes.ts';
 import { snapshotOf } from './system-snapshot.ts';
 
 export interface ControlPlaneOptions extends NodesWanted {
@@ -71,7 +73,9 @@ const storageClasses = resource({
 export class ControlPlane implements AsyncDisposable {
   readonly url: string;
   readonly folder: DataFolder;
+  /** Those that are wanted, then those that are left of before. */
   readonly nodes: readonly LocalNode[];
+  readonly retired: readonly RetiredNode[];
   readonly detected: Detected;
   readonly transport: Transport;
   /** Resolves when somebody asks it to end with all its pods. */
@@ -80,13 +84,14 @@ export class ControlPlane implements AsyncDisposable {
   readonly #closing: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'detected' | 'transport' | 'downAsked'>,
+    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'retired' | 'detected' | 'transport' | 'downAsked'>,
     stopWork: () => Promise<void>,
     closing: AsyncDisposableStack,
   ) {
     this.url = parts.url;
     this.folder = parts.folder;
     this.nodes = parts.nodes;
+    this.retired = parts.retired;
     this.detected = parts.detected;
     this.transport = parts.transport;
     this.downAsked = parts.downAsked;
@@ -119,8 +124,8 @@ export class ControlPlane implements AsyncDisposable {
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'), options.driver);
     const addresses = new AddressPool(host.files, random, folder.addresses);
     const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), ca, givesTokens: true };
-    for (const facts of nodeFacts(options.machine, options, apiServer)) {
-      const own = {
+    const openNode = (facts: NodeFacts) =>
+      LocalNode.open(ports, {
         facts,
         folder: join(folder.nodes, facts.name),
         volumes: folder.volumes,
@@ -130,9 +135,16 @@ export class ControlPlane implements AsyncDisposable {
         drivers: detected.drivers,
         sandboxRemedy: detected.remedy,
         log: options.log,
-      };
-      nodes.push(await LocalNode.open(ports, own));
-    }
+      });
+    for (const facts of nodeFacts(options.machine, options, apiServer)) nodes.push(await openNode(facts));
+    const retired = await retireNodes({
+      files: host.files,
+      client,
+      folder: folder.nodes,
+      wanted: nodes.map(({ nodeName }) => nodeName),
+      open: (name) => openNode(retiredFacts(name, options.machine, options, apiServer)),
+    });
+    nodes.push(...retired.map(({ node }) => node));
     const manager = new Manager(ports, { name: 'reeve', transport, log: options.log, budget: controlPlaneBudget });
     const directories = systemDirectories(folder.volumes);
     addControlPlane(manager, { clock, client, directories, rootCa: ca, log: options.log });
@@ -147,7 +159,7 @@ export class ControlPlane implements AsyncDisposable {
     };
     closing.defer(stopWork);
     await Promise.race([running, registered(client, clock, nodes.length)]);
-    return new ControlPlane({ url, folder, nodes, detected, transport, downAsked }, stopWork, closing.move());
+    return new ControlPlane({ url, folder, nodes, retired, detected, transport, downAsked }, stopWork, closing.move());
   }
 
   /** Ends the pods, each within its own time. Nothing else goes on from then on; the next control plane begins them anew. */

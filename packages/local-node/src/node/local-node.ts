@@ -36,6 +36,7 @@ import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
 import { type ContainerPlace, execAt, logsAt, streamAt } from './pod-access.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord, recordOf } from './record.ts';
+import { register } from './registration.ts';
 import { NodeRounds } from './rounds.ts';
 import { sourcesOf } from './sources.ts';
 import { type Uses, usesClaim, usesConfigMap, usesSecret } from './uses.ts';
@@ -181,6 +182,14 @@ export class LocalNode extends Controller<Pod> {
         },
       };
     });
+  }
+
+  /** Says what the node is before a manager runs it: nobody must find there what it was before. */
+  register(signal: AbortSignal): Promise<void> {
+    const { clock, host } = this.#ports;
+    const { facts } = this.#options;
+    const { driver } = this;
+    return register({ client: this.#client, clock, processes: host.processes, facts, driver, signal });
   }
 
   /** Runs a command in a container and waits for its end. */
