@@ -20,6 +20,7 @@ import {
   detectDrivers,
   type DriverName,
   type Host,
+  type HostFiles,
   type Images,
   LocalNode,
   type NodeFacts,
@@ -122,6 +123,7 @@ export class ControlPlane implements AsyncDisposable {
     const { ca } = certificates;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token, ca }));
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'), options.driver);
+    if (host.user.uid === 0) await letOthersPass(host.files, folder);
     const addresses = new AddressPool(host.files, random, folder.addresses);
     const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), ca, givesTokens: true };
     const openNode = (facts: NodeFacts) =>
@@ -246,6 +248,14 @@ async function registered(client: KubeClient, clock: Clock, count: number): Prom
   while (clock.now() < endsAt) {
     if ((await client.resource(nodeKind).list()).items.length >= count) return;
     await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** Pods that run as somebody else, without mounts: through these to what is theirs, and to nothing else. */
+async function letOthersPass(files: HostFiles, { nodes, volumes }: DataFolder): Promise<void> {
+  for (const folder of [nodes, volumes]) {
+    await files.makeFolder(folder);
+    await files.setMode(folder, 0o711);
   }
 }
 

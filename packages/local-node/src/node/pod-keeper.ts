@@ -7,9 +7,8 @@ import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
 import { pulledText, pulling } from '../pod/pulling.ts';
 import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
-import { userOf } from '../pod/user.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
-import { PodVolumes } from '../volumes/pod-volumes.ts';
+import { PASSABLE, PodVolumes } from '../volumes/pod-volumes.ts';
 import { NoAccount, type Sources, VolumeProblem } from '../volumes/sources.ts';
 import { boxOf } from './box.ts';
 import { ContainerKeeper } from './container-keeper.ts';
@@ -17,6 +16,7 @@ import { hookOf, probesOf } from './hooks.ts';
 import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { type PodRecord, writeRecord } from './record.ts';
+import { runsAs } from './run-as.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
 
@@ -28,8 +28,6 @@ export interface PodTurn {
 }
 
 const CONFIG_RETRY_MS = 2_000;
-/** Others may pass through a folder to what is theirs, and see nothing else. */
-const PASSABLE = 0o711;
 const LAUNCH_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
@@ -59,7 +57,7 @@ export class PodKeeper {
       folder: join(this.folder, 'volumes'),
       hostPathRoots: node.facts.hostPathRoots,
       claimRoot: node.claimRoot,
-      owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
+      owner: runsAs(node, record.pod, record.pod.spec?.containers[0]),
     });
     for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }
@@ -325,7 +323,7 @@ export class PodKeeper {
   /** To whom the container runs as: where it begins, and the way there. */
   async #giveFolders(container: PodContainer): Promise<void> {
     const { host, runs } = this.#node;
-    const user = userOf(this.pod, container, host.user);
+    const user = runsAs(this.#node, this.pod, container);
     if (!user) return;
     const own = runs.containerFolder({ uid: this.uid, container: container.name });
     const scratch = join(own, 'scratch');

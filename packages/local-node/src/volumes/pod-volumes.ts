@@ -1,5 +1,5 @@
 /** The volumes of one pod on this machine. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DATA, isSafeName } from '../controllers/volumeclaim/directories.ts';
 import { PROVISIONED_BY, PROVISIONER } from '../controllers/volumeclaim/plan.ts';
 import type { Mount } from '../driver/driver.ts';
@@ -11,6 +11,9 @@ import type { StoredPod } from '../pod/view.ts';
 import { writePayload } from './atomic.ts';
 import { payloadDigest, payloadOf, type PodVolume } from './payload.ts';
 import { type Sources, type Token, type TokenRequest, VolumeProblem } from './sources.ts';
+
+/** Others may pass through a folder to what is theirs, and see nothing else. */
+export const PASSABLE = 0o711;
 
 export interface VolumeOptions {
   readonly files: HostFiles;
@@ -149,7 +152,7 @@ export class PodVolumes {
     if (path === undefined) {
       throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is no folder of a machine`);
     }
-    const { files, claimRoot, hostPathRoots } = this.#options;
+    const { files, claimRoot, hostPathRoots, owner } = this.#options;
     const isOurs = claimRoot !== undefined && bound.metadata.annotations?.[PROVISIONED_BY] === PROVISIONER;
     const check = (real: string) =>
       isOurs
@@ -160,6 +163,7 @@ export class PodVolumes {
     await files.makeFolder(path, 0o750);
     const real = (await files.realPath(path)) ?? path;
     await check(real);
+    if (isOurs && owner) await files.setMode(dirname(real), PASSABLE);
     return real;
   }
 
