@@ -41,7 +41,7 @@ test('a node beyond those that are wanted is run and cordoned, taken back, or re
   const before = await machine.lasting();
 
   const said = await again('--nodes', '2');
-  assert.match(said, /nodes +2, .*1 pods taken over/);
+  assert.match(said, /nodes +2, .*1 pod taken over/);
   assert.match(said, /node-3 .* takes no new pods; it goes on for 1 pod\. .*--nodes 3 takes it back/);
   assert.deepEqual(await machine.lasting(), before, 'the same process');
   assert.equal((await nodeNamed('node-3'))?.spec?.unschedulable, true);

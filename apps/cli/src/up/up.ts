@@ -76,7 +76,7 @@ function welcome(plane: ControlPlane): string {
     `API         ${url}`,
     `kubeconfig  ${folder.kubeconfig}`,
     `data        ${folder.path}`,
-    `nodes       ${nodes.length - retired.length}, pods as processes (${driver.name})${pods > 0 ? `, ${pods} pods taken over` : ''}`,
+    `nodes       ${nodes.length - retired.length}, pods as processes (${driver.name})${pods > 0 ? `, ${plural(pods, 'pod')} taken over` : ''}`,
     ...retiredLines(retired).map((line) => `            ${line}`),
     ...(driver.name === 'plain' ? [`            pods with mounts need more: ${detected.remedy}`] : []),
     '',

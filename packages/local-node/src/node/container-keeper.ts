@@ -1,6 +1,6 @@
 /** One container of a pod on this node: its runs, and what goes on beside them (hooks, probes). */
 import type { Clock } from '@reeve/runtime';
-import type { Driver } from '../driver/driver.ts';
+import type { Entrance } from '../driver/driver.ts';
 import type { Host, ProcessRow } from '../host/host.ts';
 import type { ContainerView, Obstacle } from '../pod/view.ts';
 import { type Instance, lostRun } from '../shim/instance.ts';
@@ -12,7 +12,7 @@ export interface ContainerPorts {
   readonly clock: Clock;
   readonly host: Host;
   readonly runs: Runs;
-  driverOf(name: string): Driver;
+  entranceOf(driver: string): Entrance;
   readonly message: MessageRule;
   /** Something is new: the pod is to be looked at. */
   wake(): void;
@@ -161,7 +161,7 @@ export class ContainerKeeper {
   main(table = this.#ports.host.processes.all()): ProcessRow | undefined {
     const { main, driver, state } = this.#latest ?? {};
     if (!main || driver === undefined || state !== 'running') return undefined;
-    return this.#ports.driverOf(driver).mainOf(main, table);
+    return this.#ports.entranceOf(driver).mainOf(main, table);
   }
 
   /** Asks the run to end: written down, hook, SIGTERM. True if nobody asked it before. */

@@ -52,9 +52,10 @@ async function launchIn(
   if (!main || !latest) throw new ReeveError('NODE_NOT_RUNNING', `${where} is not running`, { subjects: [pod.key] });
   const env = host.processes.environment(main.pid);
   if (!env) throw new ReeveError('NODE_NOT_RUNNING', `${where} has just ended`, { subjects: [pod.key] });
-  const mounts = await pod.mountsOf(container.name, env);
   const user = asUser(runsAs(node, pod.pod, pod.containerOf(container.name)));
-  const [program, ...args] = node.driverOf(latest.driver).enter(main, [...user, ...command], mounts);
+  const entrance = node.entranceOf(latest.driver);
+  const mounts = entrance.hasMounts ? [] : await pod.mountsOf(container.name, env);
+  const [program, ...args] = entrance.enter(main, [...user, ...command], mounts);
   if (program === undefined) throw new ReeveError('NODE_NOT_RUNNING', `${where}: no command`, { subjects: [pod.key] });
   return {
     argv: [program, ...args],

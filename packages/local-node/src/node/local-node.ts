@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
-import { asReeveError, type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
+import { asReeveError, type Clock, type Ids, type Random, type Verdict, wakeAt } from '@reeve/runtime';
 import {
   type Api,
   Controller,
@@ -15,6 +15,7 @@ import {
   type Reflection,
 } from '@reeve/runtime/manager';
 import { type Driver, type DriverName } from '../driver/driver.ts';
+import { entrances } from '../driver/entrances.ts';
 import type { Host, RunResult } from '../host/host.ts';
 import type { Images } from '../image/images.ts';
 import { type ConfigMap, configMaps } from '../kinds/config-map.ts';
@@ -108,7 +109,7 @@ export class LocalNode extends Controller<Pod> {
       ...ports,
       runs,
       driver,
-      driverOf: (name) => driverOf(drivers, name),
+      entranceOf: entrances(ports.host),
       sandboxRemedy: options.sandboxRemedy,
       images: options.images,
       addresses: options.addresses,
@@ -384,13 +385,4 @@ export class LocalNode extends Controller<Pod> {
   get #backoff(): RestartBackoff {
     return this.#options.backoff ?? restartBackoff;
   }
-}
-
-function driverOf(drivers: readonly Driver[], name: string): Driver {
-  const driver = drivers.find((one) => one.name === name);
-  if (driver) return driver;
-  throw new ReeveError(
-    'NODE_DRIVER',
-    `a container was begun with the driver ${name}, which does not work here any more`,
-  );
 }

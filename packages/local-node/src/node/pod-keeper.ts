@@ -394,7 +394,7 @@ export class PodKeeper {
         clock,
         host,
         runs,
-        driverOf: (driver) => this.#node.driverOf(driver),
+        entranceOf: (driver) => this.#node.entranceOf(driver),
         message: messageRuleOf(this.pod, container),
         wake: () => this.#node.wake(this.key),
       },
