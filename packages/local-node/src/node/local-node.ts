@@ -277,7 +277,9 @@ export class LocalNode extends Controller<Pod> {
     });
     // One write says it all, a few milliseconds later.
     if ([...keeper.containers.values()].some(({ isSettling }) => isSettling)) return this.#next(keeper, decision);
-    await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
+    const status = statusOf(pod, keeper.view(), work.now(), this.#backoff);
+    keeper.notices.backOff(pod, status, work.events);
+    await work.status(status);
     if (!this.#isFinished(keeper, decision)) return this.#next(keeper, decision);
     await this.#removeObject(work.api, pod, work.signal);
     await this.#remove(keeper);

@@ -15,6 +15,7 @@ import { ContainerKeeper } from './container-keeper.ts';
 import { hookOf, probesOf } from './hooks.ts';
 import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
+import { Notices } from './notices.ts';
 import { type PodRecord, writeRecord } from './record.ts';
 import { runsAs } from './run-as.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
@@ -35,6 +36,7 @@ export const RELOCATABLE = 'reeve.dev/relocatable';
 export class PodKeeper {
   readonly uid: string;
   readonly key: string;
+  readonly notices = new Notices();
   readonly #node: NodeEnvironment;
   readonly #volumes: PodVolumes;
   readonly #containers = new Map<string, ContainerKeeper>();
@@ -133,7 +135,7 @@ export class PodKeeper {
       case 'stop':
         return this.#stop(action.container, action.graceMs, action.why, turn);
       case 'kill':
-        await this.#keeperOf(action.container).kill();
+        await this.#kill(action.container, action.attempt, turn);
         return false;
       case 'record-stop':
         this.#record = { ...this.#record, stop: action.stop };
@@ -351,6 +353,12 @@ export class PodKeeper {
         : `Stopping container ${name}`;
     events.normal('Killing', note, 'Killing');
     return true;
+  }
+
+  async #kill(name: string, attempt: number, { events }: PodTurn): Promise<void> {
+    const keeper = this.#keeperOf(name);
+    const { graceMs } = this.#record.stop ?? keeper.latest?.stop ?? {};
+    if ((await keeper.kill()) && graceMs !== undefined) this.notices.killed(name, attempt, graceMs, events);
   }
 
   #hostsText(): string {
