@@ -26,6 +26,11 @@ export interface PodSpec {
   readonly subdomain?: string;
   readonly hostNetwork?: boolean;
   readonly schedulerName?: string;
+  /** While there is one, the pod is not to be placed. */
+  readonly schedulingGates?: readonly { readonly name: string }[];
+  /** Of the pod as a whole: what it says takes the place of what its containers ask for together. */
+  readonly resources?: Resources;
+  readonly overhead?: Readonly<Record<string, string>>;
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number };
 }
@@ -40,10 +45,7 @@ export interface Container {
   readonly envFrom?: readonly EnvFrom[];
   readonly ports?: readonly ContainerPort[];
   readonly volumeMounts?: readonly VolumeMount[];
-  readonly resources?: {
-    readonly requests?: Readonly<Record<string, string>>;
-    readonly limits?: Readonly<Record<string, string>>;
-  };
+  readonly resources?: Resources;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
@@ -53,6 +55,11 @@ export interface Container {
   readonly restartPolicy?: 'Always';
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: string;
+}
+
+export interface Resources {
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly limits?: Readonly<Record<string, string>>;
 }
 
 export interface ContainerPort {
