@@ -126,7 +126,7 @@ test('the same layout for both tools', async () => {
   const layout = await layoutOf(files, [mount("/it's", { isReadOnly: true })]);
   assert.deepEqual(bwrapArguments(layout), [
     ...['--dir', '/srv', '--dev-bind', '/srv', '/srv', '--symlink', 'usr/bin', '/bin', '--dir', "/it's"],
-    ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
+    ...['--bind', "/s/it's", "/it's", '--remount-ro', "/it's", '--proc', '/proc'],
   ]);
   const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
   assert.ok(script.includes(`'/s/it'\\''s /r/it'\\''s none rbind 0 0'`), script);

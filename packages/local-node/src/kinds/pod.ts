@@ -25,6 +25,8 @@ export interface PodSpec {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly hostNetwork?: boolean;
+  readonly hostAliases?: readonly { readonly ip: string; readonly hostnames?: readonly string[] }[];
+  readonly shareProcessNamespace?: boolean;
   readonly schedulerName?: string;
   /** While there is one, the pod is not to be placed. */
   readonly schedulingGates?: readonly { readonly name: string }[];
@@ -49,10 +51,12 @@ export interface Container {
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
-  readonly lifecycle?: { readonly postStart?: Action; readonly preStop?: Action };
+  readonly lifecycle?: { readonly postStart?: Action; readonly preStop?: Action; readonly stopSignal?: string };
   readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number };
-  /** Of init containers: `Always` makes it a sidecar. */
-  readonly restartPolicy?: 'Always';
+  /** In place of the pod's. `Always` makes an init container a sidecar. */
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  readonly restartPolicyRules?: readonly unknown[];
+  readonly volumeDevices?: readonly unknown[];
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: string;
 }
@@ -80,6 +84,7 @@ export interface EnvVar {
     };
     readonly configMapKeyRef?: KeyReference;
     readonly secretKeyRef?: KeyReference;
+    readonly fileKeyRef?: unknown;
   };
 }
 
@@ -135,6 +140,7 @@ export interface Projection {
     readonly audience?: string;
     readonly expirationSeconds?: number;
   };
+  readonly clusterTrustBundle?: unknown;
 }
 
 export interface Volume {

@@ -14,6 +14,8 @@ export interface ContainerPorts {
   readonly runs: Runs;
   entranceOf(driver: string): Entrance;
   readonly message: MessageRule;
+  /** By which it is asked to end. */
+  readonly stopSignal: NodeJS.Signals;
   /** Something is new: the pod is to be looked at. */
   wake(): void;
 }
@@ -164,7 +166,7 @@ export class ContainerKeeper {
     return this.#ports.entranceOf(driver).mainOf(main, table);
   }
 
-  /** Asks the run to end: written down, hook, SIGTERM. True if nobody asked it before. */
+  /** Asks the run to end: written down, hook, signal. True if nobody asked it before. */
   async stop(graceMs: number, why: string, preStop: Hook | undefined): Promise<boolean> {
     const latest = this.#latest;
     if (!latest || !this.isLive || this.#asked === latest.attempt) return false;
@@ -199,7 +201,7 @@ export class ContainerKeeper {
     if (preStop) await preStop(signal).catch(() => undefined);
     if (signal.aborted || this.#latest?.attempt !== attempt) return;
     const main = this.main();
-    if (main) this.#ports.host.processes.signal(main, 'SIGTERM');
+    if (main) this.#ports.host.processes.signal(main, this.#ports.stopSignal);
     // It has just begun and is not to be found yet: what there is of it ends.
     else this.#ports.runs.kill(this.keyOf(attempt), this.#latest);
   }

@@ -22,6 +22,11 @@ export class Notices {
     events.warning('ExceededGracePeriod', note, `Killing ${container}`);
   }
 
+  notHonoured(fields: readonly string[], events: EventWriter): void {
+    if (fields.length === 0) return;
+    events.warning('NotHonoured', `This node runs the pod without regard to ${fields.join(', ')}`, 'Preparing');
+  }
+
   #isNews(...words: readonly (string | number)[]): boolean {
     const key = words.join(' ');
     if (this.#told.has(key)) return false;

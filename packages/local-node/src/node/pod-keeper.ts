@@ -5,6 +5,7 @@ import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
+import { notHonoured } from '../pod/not-honoured.ts';
 import { pulledText, pulling } from '../pod/pulling.ts';
 import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
@@ -18,6 +19,7 @@ import type { NodeEnvironment } from './node-environment.ts';
 import { Notices } from './notices.ts';
 import { type PodRecord, writeRecord } from './record.ts';
 import { runsAs } from './run-as.ts';
+import { stopSignalOf } from '../pod/stop-signal.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
 
@@ -226,6 +228,7 @@ export class PodKeeper {
     }
     this.#record = { ...this.#record, isPrepared: true };
     this.#obstacle = undefined;
+    this.notices.notHonoured(notHonoured(this.pod, this.#node.driver.hasMounts), turn.events);
     await this.save();
   }
 
@@ -404,6 +407,7 @@ export class PodKeeper {
         runs,
         entranceOf: (driver) => this.#node.entranceOf(driver),
         message: messageRuleOf(this.pod, container),
+        stopSignal: stopSignalOf(container),
         wake: () => this.#node.wake(this.key),
       },
       this.#record.lost?.[name],

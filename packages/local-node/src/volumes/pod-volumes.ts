@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DATA, isSafeName } from '../controllers/volumeclaim/directories.ts';
 import { PROVISIONED_BY, PROVISIONER } from '../controllers/volumeclaim/plan.ts';
 import type { Mount } from '../driver/driver.ts';
-import type { HostFiles, Owner } from '../host/host.ts';
+import type { Entry, HostFiles, Owner } from '../host/host.ts';
 import type { Surroundings } from '../pod/downward.ts';
 import { expand } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
@@ -14,6 +14,17 @@ import { type Sources, type Token, type TokenRequest, VolumeProblem } from './so
 
 /** Others may pass through a folder to what is theirs, and see nothing else. */
 export const PASSABLE = 0o711;
+
+/** What must be there, and what it is called. Sockets and devices are not told from each other. */
+const HOST_PATH_KINDS: Readonly<Record<string, readonly [Entry['kind'], string]>> = {
+  Directory: ['folder', 'directory'],
+  DirectoryOrCreate: ['folder', 'directory'],
+  File: ['file', 'file'],
+  FileOrCreate: ['file', 'file'],
+  Socket: ['other', 'socket file'],
+  CharDevice: ['other', 'character device'],
+  BlockDevice: ['other', 'block device'],
+};
 
 export interface VolumeOptions {
   readonly files: HostFiles;
@@ -37,6 +48,8 @@ export interface VolumeTurn {
 export class PodVolumes {
   readonly #options: VolumeOptions;
   readonly #paths = new Map<string, string>();
+  /** Volumes that nobody writes to, whatever their mounts say. */
+  readonly #sealed = new Set<string>();
   readonly #written = new Map<string, { digest: string; renewAt: number | undefined }>();
   readonly #tokens = new Map<string, Token>();
   #turn = 0;
@@ -60,8 +73,9 @@ export class PodVolumes {
       if (base === undefined) throw new VolumeProblem(name, 'there is no such volume');
       const below = subPathExpr === undefined ? subPath : expand(subPathExpr, env);
       const source = below === undefined || below === '' ? base : await this.#below(name, base, below);
-      const isFile = (await this.#options.files.kindOf(source)) === 'file';
-      mounts.push({ source, target: mountPath, isReadOnly: readOnly === true, isFile });
+      const kind = await this.#options.files.kindOf(source);
+      const isFile = kind !== undefined && kind !== 'folder';
+      mounts.push({ source, target: mountPath, isReadOnly: readOnly === true || this.#sealed.has(name), isFile });
     }
     return mounts;
   }
@@ -114,6 +128,7 @@ export class PodVolumes {
       const path = await this.#claimed(name, persistentVolumeClaim.claimName, turn);
       if (owner) await files.setOwner(path, owner, false);
       this.#paths.set(name, path);
+      if (persistentVolumeClaim.readOnly) this.#sealed.add(name);
     } else {
       await this.#fromObjects(volume, own, turn);
     }
@@ -127,6 +142,7 @@ export class PodVolumes {
     const digest = payloadDigest(payload);
     const before = this.#written.get(name);
     this.#paths.set(name, own);
+    this.#sealed.add(name); // what it is made of is the server's to change
     if (before?.digest === digest) return;
     await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
     this.#written.set(name, { digest, renewAt: payload.renewAt });
@@ -180,23 +196,19 @@ export class PodVolumes {
 
   async #hostPath(name: string, { path, type }: NonNullable<PodVolume['hostPath']>): Promise<string> {
     const { files, hostPathRoots } = this.#options;
-    if (type === 'DirectoryOrCreate' && (await files.realPath(path)) === undefined) {
+    if (type?.endsWith('OrCreate') && (await files.realPath(path)) === undefined) {
       // Only what lies below a root may be made, too.
       await this.#allowed(name, path, await existing(files, path), hostPathRoots);
-      await files.makeFolder(path, 0o755);
+      if (type === 'DirectoryOrCreate') await files.makeFolder(path, 0o755);
+      // A file only, not the way to it: so says Kubernetes.
+      else if ((await files.kindOf(dirname(path))) === 'folder') await files.write(path, '', 0o644);
     }
     const real = await files.realPath(path);
     if (real === undefined) throw new VolumeProblem(name, `hostPath "${path}" does not exist`);
     await this.#allowed(name, path, real, hostPathRoots);
-    const kind = await files.kindOf(real);
-    const wanted =
-      type === 'Directory' || type === 'DirectoryOrCreate' ? 'folder' : type === 'File' ? 'file' : undefined;
-    if (wanted !== undefined && kind !== wanted) {
-      throw new VolumeProblem(
-        name,
-        `hostPath type check failed: ${path} is not a ${wanted === 'file' ? 'file' : 'directory'}`,
-      );
-    }
+    const [kind, word] = HOST_PATH_KINDS[type ?? ''] ?? [];
+    if (kind !== undefined && (await files.kindOf(real)) !== kind)
+      throw new VolumeProblem(name, `hostPath type check failed: ${path} is not a ${word}`);
     return real;
   }
 
