@@ -62,6 +62,7 @@ export interface ControlPlanePorts extends RedisOperatorPorts {
   readonly host: Host;
 }
 
+const HOST_PATH_REMEDY = 'start `reeve up` with --host-path FOLDER to allow one';
 const ADMINISTRATOR = { name: 'reeve-admin', groups: ['system:masters'] };
 const storageClasses = resource({
   group: 'storage.k8s.io',
@@ -136,6 +137,7 @@ export class ControlPlane implements AsyncDisposable {
         images: options.images,
         drivers: detected.drivers,
         sandboxRemedy: detected.remedy,
+        hostPathRemedy: HOST_PATH_REMEDY,
         log: options.log,
       });
     for (const facts of nodeFacts(options.machine, options, apiServer)) nodes.push(await openNode(facts));

@@ -11,6 +11,8 @@ export interface NodesWanted {
   readonly nodes: number;
   /** In turn; none: each node is a zone of its own. */
   readonly zones: readonly string[];
+  /** Absolute paths of folders that pods may mount from. */
+  readonly hostPaths: readonly string[];
 }
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -39,11 +41,11 @@ export function nodesWith(name: string): number | undefined {
 function factsOf(
   name: string,
   { cores, memoryBytes, system }: Machine,
-  { zones }: NodesWanted,
+  { zones, hostPaths }: NodesWanted,
   apiServer: Server,
 ): NodeFacts {
   const capacity = { cpu: String(cores), memory: `${Math.floor(memoryBytes / 1024)}Ki`, pods: PODS };
   const zone = zones[((nodesWith(name) ?? 1) - 1) % Math.max(1, zones.length)] ?? name;
   const labels = { [ZONE]: zone };
-  return { name, labels, taints: [], capacity, address: '127.0.0.1', apiServer, hostPathRoots: [], system };
+  return { name, labels, taints: [], capacity, address: '127.0.0.1', apiServer, hostPathRoots: hostPaths, system };
 }

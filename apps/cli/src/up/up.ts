@@ -1,7 +1,7 @@
 /** `reeve up`: the control plane, until Ctrl-C. */
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { systemFacts, systemHost } from '@reeve/local-node';
+import { type Host, systemFacts, systemHost } from '@reeve/local-node';
 import { asReeveError } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
@@ -33,6 +33,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
     else signal.addEventListener('abort', onStop, { once: true });
   });
   const host = systemHost(env.PATH);
+  const hostPaths = await foldersOf(host, values['host-path']);
   const fetches = new FetchView({ write: io.err, isTerminal: io.errIsTerminal, columns: io.columns });
   await using images = userCatalog({ ...ports, host }, env, fetches.report);
   await using plane = await ControlPlane.open(
@@ -43,6 +44,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
       nodes: values.nodes ?? NODES,
       driver: values.driver as ControlPlaneOptions['driver'],
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
+      hostPaths,
       machine: { cores: availableParallelism(), memoryBytes: totalmem(), system: systemFacts(version) },
       images,
       onError: (error) => io.err(`reeve: ${asReeveError(error).message}\n`),
@@ -64,6 +66,15 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
   }
   io.out('Stopped, and all pods have ended. The next `reeve up` with the same folder begins them anew.\n');
   return exit.ok;
+}
+
+/** A slip in one of them would show as a pod that waits, much later. */
+async function foldersOf({ files }: Host, paths: readonly string[]): Promise<readonly string[]> {
+  const folders = paths.map((path) => resolve(path));
+  for (const folder of folders) {
+    if ((await files.kindOf(folder)) !== 'folder') throw usage(`--host-path ${folder} is no folder`);
+  }
+  return folders;
 }
 
 const podsOf = ({ nodes }: ControlPlane): number => nodes.reduce((sum, node) => sum + node.podKeys.length, 0);

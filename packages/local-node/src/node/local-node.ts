@@ -63,6 +63,8 @@ export interface LocalNodeOptions {
   /** The ones that work here, the one to use first. */
   readonly drivers: readonly [Driver, ...Driver[]];
   readonly sandboxRemedy: string;
+  /** How a person allows more host paths. Default: pods that are refused one are told no more than that. */
+  readonly hostPathRemedy?: string;
   readonly backoff?: RestartBackoff;
   /** A log longer than this is emptied. Default 10 MiB. */
   readonly mostLogBytes?: number;
@@ -111,6 +113,7 @@ export class LocalNode extends Controller<Pod> {
       driver,
       entranceOf: entrances(ports.host),
       sandboxRemedy: options.sandboxRemedy,
+      hostPathRemedy: options.hostPathRemedy,
       images: options.images,
       addresses: options.addresses,
       facts,

@@ -16,6 +16,8 @@ export interface NodeEnvironment {
   entranceOf(driver: string): Entrance;
   /** What a person would do to get namespaces on this machine. */
   readonly sandboxRemedy: string;
+  /** What a person would do to let pods have more host paths. */
+  readonly hostPathRemedy: string | undefined;
   readonly images: Images;
   readonly addresses: AddressPool;
   readonly facts: NodeFacts;

@@ -60,6 +60,7 @@ export class PodKeeper {
       files: node.host.files,
       folder: join(this.folder, 'volumes'),
       hostPathRoots: node.facts.hostPathRoots,
+      hostPathRemedy: node.hostPathRemedy,
       claimRoot: node.claimRoot,
       owner: runsAs(node, record.pod, record.pod.spec?.containers[0]),
     });

@@ -32,6 +32,8 @@ export interface VolumeOptions {
   readonly folder: string;
   /** Host paths may lead to what is below these, links followed. */
   readonly hostPathRoots: readonly string[];
+  /** How a person allows more of them. */
+  readonly hostPathRemedy?: string | undefined;
   /** Where volumes that were made for claims have their folders. Undefined: there are none. */
   readonly claimRoot?: string | undefined;
   /** Whose the pod's own volumes are. Default: the node's. */
@@ -215,9 +217,11 @@ export class PodVolumes {
   async #allowed(volume: string, path: string, real: string, roots: readonly string[]): Promise<void> {
     for (const root of roots) {
       const realRoot = await this.#options.files.realPath(root);
-      if (realRoot !== undefined && (real === realRoot || real.startsWith(`${realRoot}/`))) return;
+      if (realRoot !== undefined && (real === realRoot || real.startsWith(join(realRoot, '/')))) return;
     }
-    throw new VolumeProblem(volume, `hostPath "${path}" does not lie below a folder that this node allows`);
+    const { hostPathRemedy } = this.#options;
+    const remedy = hostPathRemedy === undefined ? '' : `: ${hostPathRemedy}`;
+    throw new VolumeProblem(volume, `hostPath "${path}" does not lie below a folder that this node allows${remedy}`);
   }
 }
 
