@@ -1,6 +1,6 @@
 /** Fewer nodes than the last time: what is on the others goes on, and nothing new gets there. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Node, nodes, type Pod, pods } from '@reeve/local-node';
@@ -60,7 +60,10 @@ test('a node beyond those that are wanted is run and cordoned, taken back, or re
   await until('it has ended', async () => (await (await api()).find('stays')) === undefined, PATIENCE);
   assert.ok(!(await machine.lasting()).some((pid) => before.includes(pid)));
 
+  const foreign = join(machine.data, 'nodes', 'lost+found');
+  mkdirSync(foreign);
   assert.doesNotMatch(await again('--nodes', '2'), /node-3/);
+  assert.ok(existsSync(foreign));
   assert.equal(await nodeNamed('node-3'), undefined);
   assert.ok(!existsSync(join(machine.data, 'nodes', 'node-3')));
 });

@@ -51,7 +51,11 @@ export async function retireNodes({
 
 /** By their folders and by their objects: either may be left alone. Objects that nobody of ours has registered are left as they are. */
 async function unwanted({ files, client, folder, wanted }: Omit<Retirement, 'open'>): Promise<readonly string[]> {
-  const folders = ((await files.list(folder)) ?? []).filter(({ kind }) => kind === 'folder').map(({ name }) => name);
+  const folders: string[] = [];
+  for (const { name } of (await files.list(folder)) ?? []) {
+    // Something else may lie there, which is nobody's to remove.
+    if ((await files.kindOf(join(folder, name, 'pods'))) === 'folder') folders.push(name);
+  }
   const { items } = await client.resource(nodes).list();
   const objects = items
     .filter(({ metadata }) => metadata.managedFields?.some(({ manager }) => manager === `node-${metadata.name}`))
@@ -72,6 +76,6 @@ export function retiredLines(retired: readonly RetiredNode[]): readonly string[]
   return retired.map(({ node: { nodeName }, pods: left }) => {
     const count = nodesWith(nodeName);
     const back = count === undefined ? '' : `; --nodes ${count} takes it back`;
-    return `${nodeName} is beyond them and takes no new pods; it goes on for ${plural(left, 'pod')}. Delete them and start again, and it is removed${back}`;
+    return `${nodeName} is beyond them and takes no new pods; it goes on for ${plural(left, 'pod')}. Delete what is on it and start again, and it is removed${back}`;
   });
 }
