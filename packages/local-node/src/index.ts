@@ -7,7 +7,7 @@ export { type Detected, detectDrivers, type DriverReport } from './driver/detect
 export { plainDriver } from './driver/plain.ts';
 export type { Host, HostFiles, Processes } from './host/host.ts';
 export { isMarkedThere, ownMark, type ProcessMark } from './host/process-mark.ts';
-export { systemCapacity, systemHost } from './host/system-host.ts';
+export { systemCapacity, systemFacts, systemHost } from './host/system-host.ts';
 export {
   type Availability,
   Catalog,
@@ -21,7 +21,7 @@ export { hostImages, type Images, type NoImage, type ResolvedImage } from './ima
 export { AddressPool } from './node/addresses.ts';
 export type { LogOptions } from './node/logs.ts';
 export type { ExecOptions, StreamOptions } from './node/exec.ts';
-export type { NodeFacts } from './node/facts.ts';
+export type { NodeFacts, SystemFacts } from './node/facts.ts';
 export { LocalNode, type LocalNodeOptions, type NodePorts } from './node/local-node.ts';
 export type { ContainerPlace } from './node/pod-access.ts';
 export * from './controllers/index.ts';

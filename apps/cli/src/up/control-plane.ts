@@ -20,8 +20,10 @@ import {
   detectDrivers,
   type DriverName,
   type Host,
+  type HostFiles,
   type Images,
   LocalNode,
+  type NodeFacts,
   nodes as nodeKind,
   PROVISIONER,
   systemDirectories,
@@ -34,11 +36,12 @@ import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
-import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
+import { type Machine, nodeFacts, type NodesWanted, retiredFacts } from './machine.ts';
 import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
 import { refuseHalfRestored } from './restore.ts';
+import { type RetiredNode, retireNodes } from './retired-nodes.ts';
 import { snapshotOf } from './system-snapshot.ts';
 
 export interface ControlPlaneOptions extends NodesWanted {
@@ -59,6 +62,7 @@ export interface ControlPlanePorts extends RedisOperatorPorts {
   readonly host: Host;
 }
 
+const HOST_PATH_REMEDY = 'start `reeve up` with --host-path FOLDER to allow one';
 const ADMINISTRATOR = { name: 'reeve-admin', groups: ['system:masters'] };
 const storageClasses = resource({
   group: 'storage.k8s.io',
@@ -71,7 +75,9 @@ const storageClasses = resource({
 export class ControlPlane implements AsyncDisposable {
   readonly url: string;
   readonly folder: DataFolder;
+  /** Those that are wanted, then those that are left of before. */
   readonly nodes: readonly LocalNode[];
+  readonly retired: readonly RetiredNode[];
   readonly detected: Detected;
   readonly transport: Transport;
   /** Resolves when somebody asks it to end with all its pods. */
@@ -80,13 +86,14 @@ export class ControlPlane implements AsyncDisposable {
   readonly #closing: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'detected' | 'transport' | 'downAsked'>,
+    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'retired' | 'detected' | 'transport' | 'downAsked'>,
     stopWork: () => Promise<void>,
     closing: AsyncDisposableStack,
   ) {
     this.url = parts.url;
     this.folder = parts.folder;
     this.nodes = parts.nodes;
+    this.retired = parts.retired;
     this.detected = parts.detected;
     this.transport = parts.transport;
     this.downAsked = parts.downAsked;
@@ -117,10 +124,11 @@ export class ControlPlane implements AsyncDisposable {
     const { ca } = certificates;
     await files.write(folder.kubeconfig, kubeconfigText({ url, token, ca }));
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'), options.driver);
+    if (host.user.uid === 0) await letOthersPass(host.files, folder);
     const addresses = new AddressPool(host.files, random, folder.addresses);
     const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), ca, givesTokens: true };
-    for (const facts of nodeFacts(options.machine, options, apiServer)) {
-      const own = {
+    const openNode = (facts: NodeFacts) =>
+      LocalNode.open(ports, {
         facts,
         folder: join(folder.nodes, facts.name),
         volumes: folder.volumes,
@@ -129,10 +137,18 @@ export class ControlPlane implements AsyncDisposable {
         images: options.images,
         drivers: detected.drivers,
         sandboxRemedy: detected.remedy,
+        hostPathRemedy: HOST_PATH_REMEDY,
         log: options.log,
-      };
-      nodes.push(await LocalNode.open(ports, own));
-    }
+      });
+    for (const facts of nodeFacts(options.machine, options, apiServer)) nodes.push(await openNode(facts));
+    const retired = await retireNodes({
+      files: host.files,
+      client,
+      folder: folder.nodes,
+      wanted: nodes.map(({ nodeName }) => nodeName),
+      open: (name) => openNode(retiredFacts(name, options.machine, options, apiServer)),
+    });
+    nodes.push(...retired.map(({ node }) => node));
     const manager = new Manager(ports, { name: 'reeve', transport, log: options.log, budget: controlPlaneBudget });
     const directories = systemDirectories(folder.volumes);
     addControlPlane(manager, { clock, client, directories, rootCa: ca, log: options.log });
@@ -147,7 +163,7 @@ export class ControlPlane implements AsyncDisposable {
     };
     closing.defer(stopWork);
     await Promise.race([running, registered(client, clock, nodes.length)]);
-    return new ControlPlane({ url, folder, nodes, detected, transport, downAsked }, stopWork, closing.move());
+    return new ControlPlane({ url, folder, nodes, retired, detected, transport, downAsked }, stopWork, closing.move());
   }
 
   /** Ends the pods, each within its own time. Nothing else goes on from then on; the next control plane begins them anew. */
@@ -234,6 +250,14 @@ async function registered(client: KubeClient, clock: Clock, count: number): Prom
   while (clock.now() < endsAt) {
     if ((await client.resource(nodeKind).list()).items.length >= count) return;
     await clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
+/** Pods that run as somebody else, without mounts: through these to what is theirs, and to nothing else. */
+async function letOthersPass(files: HostFiles, { nodes, volumes }: DataFolder): Promise<void> {
+  for (const folder of [nodes, volumes]) {
+    await files.makeFolder(folder);
+    await files.setMode(folder, 0o711);
   }
 }
 

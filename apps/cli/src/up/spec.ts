@@ -31,6 +31,11 @@ export const upOptions = {
     help: 'how pods are kept apart: bwrap, unshare, plain. Default: the best that works here',
     choices: ['bwrap', 'unshare', 'plain'],
   },
+  'host-path': {
+    type: 'list',
+    value: 'FOLDER',
+    help: 'pods may mount what lies below it as a hostPath. May be given several times. Default: no folder',
+  },
   verbose: { type: 'flag', help: 'says on stderr what controllers do' },
 } as const satisfies OptionSpecs;
 

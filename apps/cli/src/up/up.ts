@@ -1,7 +1,7 @@
 /** `reeve up`: the control plane, until Ctrl-C. */
 import { availableParallelism, totalmem } from 'node:os';
 import { resolve } from 'node:path';
-import { systemHost } from '@reeve/local-node';
+import { type Host, systemFacts, systemHost } from '@reeve/local-node';
 import { asReeveError } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
@@ -11,7 +11,9 @@ import { defaultDataFolder } from './data-folder.ts';
 import { downLine } from './down-line.ts';
 import { FetchView } from './fetch-view.ts';
 import { userCatalog } from './images.ts';
+import { retiredLines } from './retired-nodes.ts';
 import type { upOptions } from './spec.ts';
+import { version } from '../version.ts';
 
 const NODES = 3;
 
@@ -31,6 +33,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
     else signal.addEventListener('abort', onStop, { once: true });
   });
   const host = systemHost(env.PATH);
+  const hostPaths = await foldersOf(host, values['host-path']);
   const fetches = new FetchView({ write: io.err, isTerminal: io.errIsTerminal, columns: io.columns });
   await using images = userCatalog({ ...ports, host }, env, fetches.report);
   await using plane = await ControlPlane.open(
@@ -41,7 +44,8 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
       nodes: values.nodes ?? NODES,
       driver: values.driver as ControlPlaneOptions['driver'],
       zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
-      machine: { cores: availableParallelism(), memoryBytes: totalmem() },
+      hostPaths,
+      machine: { cores: availableParallelism(), memoryBytes: totalmem(), system: systemFacts(version) },
       images,
       onError: (error) => io.err(`reeve: ${asReeveError(error).message}\n`),
       log: (message, fields) => {
@@ -64,17 +68,27 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
   return exit.ok;
 }
 
+/** A slip in one of them would show as a pod that waits, much later. */
+async function foldersOf({ files }: Host, paths: readonly string[]): Promise<readonly string[]> {
+  const folders = paths.map((path) => resolve(path));
+  for (const folder of folders) {
+    if ((await files.kindOf(folder)) !== 'folder') throw usage(`--host-path ${folder} is no folder`);
+  }
+  return folders;
+}
+
 const podsOf = ({ nodes }: ControlPlane): number => nodes.reduce((sum, node) => sum + node.podKeys.length, 0);
 
 function welcome(plane: ControlPlane): string {
-  const { url, folder, nodes, detected } = plane;
+  const { url, folder, nodes, retired, detected } = plane;
   const [driver] = detected.drivers;
   const pods = podsOf(plane);
   const lines = [
     `API         ${url}`,
     `kubeconfig  ${folder.kubeconfig}`,
     `data        ${folder.path}`,
-    `nodes       ${nodes.length}, pods as processes (${driver.name})${pods > 0 ? `, ${pods} pods taken over` : ''}`,
+    `nodes       ${nodes.length - retired.length}, pods as processes (${driver.name})${pods > 0 ? `, ${plural(pods, 'pod')} taken over` : ''}`,
+    ...retiredLines(retired).map((line) => `            ${line}`),
     ...(driver.name === 'plain' ? [`            pods with mounts need more: ${detected.remedy}`] : []),
     '',
     'Go on from another terminal:',

@@ -3,7 +3,7 @@
  * tools of this machine, into the user's cache. A pod never waits inside: while something is fetched, it is told so and asks again.
  */
 import type { Clock, Ids } from '@reeve/runtime';
-import type { Host } from '../host/host.ts';
+import type { Host, Owner } from '../host/host.ts';
 import { hostImages, type Images, type NoImage, type ResolvedImage } from '../image/images.ts';
 import { ImageCache } from './cache.ts';
 import { type Choice, choose, type Findings, otherVersions, sizeText } from './choose.ts';
@@ -103,12 +103,18 @@ export class Catalog implements Images, AsyncDisposable {
       case 'installed':
         return resolved(entry, this.#launchOf(entry, choice.path));
       case 'cached':
-        return resolved(entry, choice.fetchable.launch(this.#cache.pathOf(name, choice.fetchable.version)));
+        return this.#fromCache(entry, choice.fetchable);
       case 'fetch':
         return this.#fetch(name, choice.fetchable);
       case 'none':
         return { message: choice.why };
     }
+  }
+
+  userOf(image: string): Owner | undefined {
+    const reference = parseReference(image);
+    if ('problem' in reference) return undefined;
+    return this.#options.entries.find(({ name }) => name === reference.name)?.user;
   }
 
   /** What would run for each name if no version is asked for. Fetches nothing. */
@@ -139,6 +145,11 @@ export class Catalog implements Images, AsyncDisposable {
       return { message: `image "${image}": this is reeve ${self.version}, and there is no other one here` };
     }
     return { entrypoint: self.command, command: [], env: {}, path: [], tell: () => ({ args: [], env: {} }) };
+  }
+
+  #fromCache(entry: Entry, { version, launch }: Fetchable): ResolvedImage {
+    const folder = this.#cache.pathOf(entry.name, version);
+    return { ...resolved(entry, launch(folder)), folder };
   }
 
   #launchOf({ installed }: Entry, path: string): Launch {

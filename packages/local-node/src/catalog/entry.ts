@@ -1,4 +1,5 @@
 /** What the catalog knows of an image: which program it is, where that comes from, how it is run and told where it is. Plain data and pure functions. */
+import type { Owner } from '../host/host.ts';
 import type { ResolvedImage } from '../image/images.ts';
 
 /** Where a program can be fetched from, by the tool that people use for that, as they have set it up. */
@@ -99,6 +100,8 @@ export interface Entry {
   readonly installed: (Asked & { launch(path: string): Launch }) | undefined;
   /** The best one first. */
   readonly fetchable: readonly Fetchable[];
+  /** As whom it runs where root runs the node and a pod names nobody: it refuses to be root. */
+  readonly user?: Owner;
   /** How it is told its address. */
   tell: ResolvedImage['tell'];
 }

@@ -60,8 +60,12 @@ const fetchable = (version: string, published: string, sha256: string): Fetchabl
   launch: (folder) => launchIn(`${folder}/package/native/bin`, { LD_LIBRARY_PATH: `${folder}/package/native/lib` }),
 });
 
+/** Whom nothing on this machine belongs to. */
+const NOBODY = 65_534;
+
 export const postgres: Entry = {
   name: 'postgres',
+  user: { uid: NOBODY, gid: NOBODY },
   installed: {
     program: 'postgres',
     args: ['--version'],

@@ -10,6 +10,8 @@ export function bwrapArguments({ isRootOpened, steps }: Layout): readonly string
   const args = isRootOpened ? [] : ['--dev-bind', '/', '/'];
   // What was in the machine's root is put back with its devices.
   for (const step of steps) args.push(...argumentsOf(step));
+  // Last: other mounts may have their places in one of these.
+  for (const step of steps) if (step.type === 'bind' && step.isReadOnly) args.push('--remount-ro', step.path);
   return [...args, '--proc', '/proc'];
 }
 
@@ -24,7 +26,7 @@ function argumentsOf(step: Step): readonly string[] {
     case 'link':
       return ['--symlink', step.to, step.path];
     case 'bind':
-      return [step.isReadOnly ? '--ro-bind' : '--dev-bind', step.source, step.path];
+      return [step.isReadOnly ? '--bind' : '--dev-bind', step.source, step.path];
   }
 }
 

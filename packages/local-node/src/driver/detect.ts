@@ -28,7 +28,7 @@ const REMEDY =
   'install bubblewrap (package "bubblewrap"), or allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, ' +
   'user.max_user_namespaces>0; in a container: a seccomp profile that permits unshare and mount)';
 
-/** `first`: the one to use for what begins now. The others stay: pods of before may have been begun with them. */
+/** `first`: the one to use for what begins now. */
 export async function detectDrivers(
   ports: { readonly clock: Clock; readonly host: Host },
   folder: string,

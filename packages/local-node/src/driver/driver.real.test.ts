@@ -156,6 +156,39 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
     await eventually(() => scene.processes().length === 0, 'no process is left');
   });
 
+  test(`${driver.name}: what is made of an object is sealed, and another volume may have its place in it`, async (t) => {
+    const scene = await NodeScene.open(t);
+    const { node } = await scene.start({ drivers: [driver] });
+    const maps = scene.client.resource(configMaps, 'default');
+    await maps.create({ metadata: { name: 'c' }, data: { a: '1' } });
+    const script = 'echo 2 >conf/b || echo sealed; echo 3 >conf/in/c; trap "exit 0" TERM; while :; do sleep 0.02; done';
+    await scene.create('nested', {
+      volumes: [
+        { name: 'conf', configMap: { name: 'c' } },
+        { name: 'in', emptyDir: {} },
+      ],
+      containers: [
+        {
+          name: 'main',
+          workingDir: '/srv/reeve',
+          command: sh(script),
+          volumeMounts: [
+            { name: 'conf', mountPath: '/srv/reeve/conf' },
+            { name: 'in', mountPath: '/srv/reeve/conf/in' },
+          ],
+        },
+      ],
+    });
+    await scene.ready('nested');
+    await eventually(async () => (await scene.logOf(node, 'nested')).includes('sealed'), 'it cannot write there');
+    await maps.patch('c', { type: 'merge', value: { data: { a: '4' } } });
+    const { signal } = new AbortController();
+    const look = async () =>
+      (await node.exec({ namespace: 'default', pod: 'nested' }, sh('cd /srv/reeve; cat conf/a conf/in/c'), { signal }))
+        .stdout;
+    await eventually(async () => (await look()) === '43\n', 'the change is there, and so is the other volume');
+  });
+
   test(`${driver.name}: a pod is taken over with its namespaces`, async (t) => {
     const scene = await NodeScene.open(t);
     const first = await scene.start({ drivers: [driver, plainDriver] });

@@ -5,6 +5,7 @@ import { MemoryMachine } from '../host/memory-host-testing.ts';
 import { VirtualClock } from '@reeve/runtime/testing';
 import { bwrapArguments } from './bwrap.ts';
 import { detectDrivers } from './detect.ts';
+import { entrances } from './entrances.ts';
 import type { Mount } from './driver.ts';
 import { layoutOf } from './layout.ts';
 import { relocate } from './plain.ts';
@@ -125,7 +126,7 @@ test('the same layout for both tools', async () => {
   const layout = await layoutOf(files, [mount("/it's", { isReadOnly: true })]);
   assert.deepEqual(bwrapArguments(layout), [
     ...['--dir', '/srv', '--dev-bind', '/srv', '/srv', '--symlink', 'usr/bin', '/bin', '--dir', "/it's"],
-    ...['--ro-bind', "/s/it's", "/it's", '--proc', '/proc'],
+    ...['--bind', "/s/it's", "/it's", '--remount-ro', "/it's", '--proc', '/proc'],
   ]);
   const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
   assert.ok(script.includes(`'/s/it'\\''s /r/it'\\''s none rbind 0 0'`), script);
@@ -223,4 +224,18 @@ test('a folder of PATH that may not be looked into is no reason to have no drive
   assert.equal(reports.find(({ name }) => name === 'bwrap')?.note, 'bwrap is not in PATH');
   assert.deepEqual((await detectDrivers(ports, '/try', 'plain')).drivers[0].name, 'plain');
   await assert.rejects(detectDrivers(ports, '/try', 'bwrap'), { code: 'NODE_OPTIONS' });
+});
+
+test('boxes of every driver can be entered, whether it is there or not; of others nobody knows how', () => {
+  const { host } = new MemoryMachine(() => 0);
+  const entranceOf = entrances({ ...host, user: { uid: 0, gid: 0 } });
+  const main = { pid: 7, startTime: '7' };
+  for (const name of ['bwrap', 'unshare'])
+    assert.equal(
+      entranceOf(name).enter(main, ['ls'], []).join(' '),
+      '/usr/bin/nsenter --target 7 --mount --pid -- ls',
+      name,
+    );
+  assert.deepEqual(entranceOf('plain').enter(main, ['ls'], []), ['ls']);
+  assert.throws(() => entranceOf('jail'), /NODE_DRIVER|not known here/);
 });

@@ -33,14 +33,18 @@ export class SandboxProblem extends Error {
   readonly reason = 'SandboxUnavailable';
 }
 
-export interface Driver {
-  readonly name: DriverName;
+/** How a program is found and joined whose box was made before. Whether new ones can be made does not matter to it. */
+export interface Entrance {
   /** Whether mounts appear where the pod wants them. */
   readonly hasMounts: boolean;
-  /** The command line that runs it. One that makes a box says when it is made (`SAY_UP`), just before the program begins. */
-  wrap(box: Box): Promise<Boxed>;
   /** The program itself, from the process that the shim started. Undefined: it is not there yet, or no more. */
   mainOf(started: ProcessId, table: readonly ProcessRow[]): ProcessRow | undefined;
-  /** The command line that runs a command beside the program, seeing what it sees. */
+  /** The command line that runs a command beside the program, seeing what it sees. `mounts` only if they appear nowhere. */
   enter(main: ProcessId, command: readonly string[], mounts: readonly Mount[]): readonly string[];
+}
+
+export interface Driver extends Entrance {
+  readonly name: DriverName;
+  /** The command line that runs it. One that makes a box says when it is made (`SAY_UP`), just before the program begins. */
+  wrap(box: Box): Promise<Boxed>;
 }

@@ -49,6 +49,8 @@ export function setUpScript({ layout, root, workingDir, user }: Script): string 
     'seal() { for reeve_more in "" ,nosuid,nodev ,nosuid,nodev,noexec; do mount -o "remount,bind,ro$reeve_more" "$1" 2>/dev/null && return; done; return 1; }',
     ...(root === undefined ? ['reeve_root='] : own),
     ...batchesOf(steps).flatMap((batch) => linesOf(batch, root ?? '')),
+    // Last: other mounts may have their places in one of these.
+    ...steps.flatMap((step) => (step.type === 'bind' && step.isReadOnly ? [`seal ${placeOf(step.path)}`] : [])),
     ...(root === undefined ? [] : enter),
     ...cd,
     'set +e',
@@ -86,8 +88,9 @@ function mustComeBefore(earlier: Step, later: Step): boolean {
 
 const isAtOrBelow = (path: string, other: string): boolean => path === other || path.startsWith(`${other}/`);
 
+const placeOf = (path: string): string => `"$reeve_root"${quoted(path)}`;
+
 function linesOf(batch: readonly Step[], root: string): readonly string[] {
-  const placeOf = (path: string): string => `"$reeve_root"${quoted(path)}`;
   const of = <T extends Step['type']>(type: T) =>
     batch.filter((step): step is Extract<Step, { type: T }> => step.type === type);
   const files = of('file');
@@ -99,7 +102,6 @@ function linesOf(batch: readonly Step[], root: string): readonly string[] {
     ...files.map(({ path }) => `[ -e ${placeOf(path)} ] || : >${placeOf(path)}`),
     ...of('link').map(({ path, to }) => `ln -s ${quoted(to)} ${placeOf(path)}`),
     ...(binds.length > 0 ? mountAll(binds.map(({ source, path }) => [source, `${root}${path}`])) : []),
-    ...binds.filter(({ isReadOnly }) => isReadOnly).map(({ path }) => `seal ${placeOf(path)}`),
   ];
 }
 

@@ -27,8 +27,8 @@ export const localNodeErrors = {
     remedy: 'Check the names, and that the pod is bound to this node.',
   },
   NODE_DRIVER: {
-    meaning: 'A container was started in namespaces that this process cannot make or enter any more.',
-    remedy: 'Delete the pod, or start the node the way it was started when the pod began.',
+    meaning: 'A container was started in a way that this program does not know: by a newer one.',
+    remedy: 'Delete the pod, or run the node by the program that began it.',
   },
   NODE_FOLDER_IN_USE: {
     meaning: 'Another process runs a node on this folder. Two of them would end each other’s pods.',

@@ -59,7 +59,7 @@ export interface Processes {
   /** Sockets of the whole machine that listen. */
   listeners(): readonly Listener[];
   /** False if this very process is not there any more. */
-  signal(id: ProcessId, signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT'): boolean;
+  signal(id: ProcessId, signal: NodeJS.Signals): boolean;
   /** Starts a process in a session of its own, which outlives this one and has none of its pipes. Calls back when it ended, if we live to see it. */
   launch(request: LaunchRequest, ended: () => void): Promise<void>;
   /** Runs a command to its end. Rejects if it cannot be started. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseListeners } from './listeners.ts';
+import { parseDatagramListeners, parseListeners, parsePortRange } from './listeners.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const line = (local: string, state: string, inode: number) =>
@@ -27,4 +27,24 @@ test('listening sockets, and which of them take the port on all addresses', () =
     ],
   );
   assert.deepEqual(parseListeners(HEAD), []);
+});
+
+test('datagrams: who waits for anybody’s counts, unless the kernel gave it its port', () => {
+  const text = [
+    HEAD,
+    line('00000000:0035', '07', 1),
+    line('0100007F:0036', '07', 2),
+    line('00000000:0037', '01', 3), // it talks to one partner
+    line('00000000:9C40', '07', 4), // 40000
+    line('00000000000000000000000000000000:14E9', '07', 5),
+  ].join('');
+  const listeners = parseDatagramListeners(text, parsePortRange('32768\t60999\n'));
+  assert.deepEqual(
+    listeners.map(({ protocol, port, isWildcard, inode }) => [protocol, port, isWildcard, inode]),
+    [
+      ['udp', 53, true, '1'],
+      ['udp', 54, false, '2'],
+      ['udp', 5353, true, '5'],
+    ],
+  );
 });

@@ -6,6 +6,7 @@ import type { Entry, Host, HostFiles, Processes, ProcessRow } from './host.ts';
 interface MemoryFile {
   readonly content: string;
   readonly changedAt: number;
+  readonly isLink?: boolean;
 }
 
 interface MemoryProcess extends ProcessRow {
@@ -47,9 +48,9 @@ export class MemoryMachine {
     program.ended();
   }
 
-  #put(path: string, content: string): void {
+  #put(path: string, content: string, isLink = false): void {
     for (let at = dirname(path); at !== '/' && !this.files.has(at); at = dirname(at)) this.files.set(at, 'folder');
-    this.files.set(path, { content, changedAt: this.#now() });
+    this.files.set(path, { content, changedAt: this.#now(), isLink });
   }
 
   readonly #hostFiles: HostFiles = {
@@ -68,7 +69,7 @@ export class MemoryMachine {
     makeFolder: async (path) => {
       for (let at = path; at !== '/'; at = dirname(at)) this.files.set(at, 'folder');
     },
-    link: async (target, path) => this.#put(path, target),
+    link: async (target, path) => this.#put(path, target, true),
     linkTarget: async (path) => textOf(this.files.get(path)),
     setMode: async () => undefined,
     setOwner: async () => undefined,
@@ -86,8 +87,7 @@ export class MemoryMachine {
       if (!this.files.has(path)) return undefined;
       const entries: Entry[] = [];
       for (const [one, file] of this.files) {
-        if (dirname(one) === path)
-          entries.push({ name: one.slice(path.length + 1), kind: file === 'folder' ? 'folder' : 'file' });
+        if (dirname(one) === path) entries.push({ name: one.slice(path.length + 1), kind: kindOf(file) });
       }
       return entries;
     },
@@ -143,6 +143,11 @@ export class MemoryMachine {
     this.processes.set(pid, process);
     return process;
   }
+}
+
+function kindOf(file: MemoryFile | 'folder'): Entry['kind'] {
+  if (file === 'folder') return 'folder';
+  return file.isLink ? 'link' : 'file';
 }
 
 function textOf(file: MemoryFile | 'folder' | undefined): string | undefined {

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Writable } from 'node:stream';
 import type { LaunchRequest, Processes, ProcessRow, RunRequest, RunResult, StreamRequest } from './host.ts';
-import { parseListeners } from './listeners.ts';
+import { parseDatagramListeners, parseListeners, parsePortRange } from './listeners.ts';
 import { parseEnvironment, parseStat } from './process-table.ts';
 
 const MOST_BYTES = 1 << 20;
@@ -55,10 +55,15 @@ export const systemProcesses: Processes = {
     }
     return inodes;
   },
-  listeners: () => [
-    ...parseListeners(readProc('/proc/net/tcp') ?? ''),
-    ...parseListeners(readProc('/proc/net/tcp6') ?? ''),
-  ],
+  listeners() {
+    const read = (table: string): string => readProc(`/proc/net/${table}`) ?? '';
+    // Unknown is as if all were given by the kernel: nobody is taken for a server by mistake.
+    const given = parsePortRange(readProc('/proc/sys/net/ipv4/ip_local_port_range') ?? '0 65535');
+    return [
+      ...['tcp', 'tcp6'].flatMap((table) => parseListeners(read(table))),
+      ...['udp', 'udp6'].flatMap((table) => parseDatagramListeners(read(table), given)),
+    ];
+  },
   signal(id, signal) {
     const row = find(id.pid);
     if (!row || row.startTime !== id.startTime || row.isZombie) return false;

@@ -1,10 +1,13 @@
 /** Where the program of an image comes from, and how it is told its address. The catalog of images is behind this port. */
+import type { Owner } from '../host/host.ts';
 import type { ImageCommand } from '../pod/environment.ts';
 
 export interface ResolvedImage extends ImageCommand {
   readonly env: Readonly<Record<string, string>>;
   /** Folders with programs, looked into before those of the machine. */
   readonly path: readonly string[];
+  /** Where it lies whole, if it was fetched: perhaps in somebody's home, where others cannot go. */
+  readonly folder?: string;
   /**
    * Pods have addresses of 127.0.0.0/8, and a program must be told its own: by further arguments, by its environment, or not at all.
    * Arguments go behind those that the pod gives, and only if the image's own entrypoint runs.
@@ -21,6 +24,8 @@ export interface NoImage {
 
 export interface Images {
   resolve(image: string, signal: AbortSignal): Promise<ResolvedImage | NoImage>;
+  /** As whom its program runs where root runs the node and the pod names nobody. Default: as root. */
+  userOf?(image: string): Owner | undefined;
 }
 
 export function isResolved(answer: ResolvedImage | NoImage): answer is ResolvedImage {

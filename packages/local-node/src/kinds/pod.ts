@@ -25,7 +25,14 @@ export interface PodSpec {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly hostNetwork?: boolean;
+  readonly hostAliases?: readonly { readonly ip: string; readonly hostnames?: readonly string[] }[];
+  readonly shareProcessNamespace?: boolean;
   readonly schedulerName?: string;
+  /** While there is one, the pod is not to be placed. */
+  readonly schedulingGates?: readonly { readonly name: string }[];
+  /** Of the pod as a whole: what it says takes the place of what its containers ask for together. */
+  readonly resources?: Resources;
+  readonly overhead?: Readonly<Record<string, string>>;
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number };
 }
@@ -40,19 +47,23 @@ export interface Container {
   readonly envFrom?: readonly EnvFrom[];
   readonly ports?: readonly ContainerPort[];
   readonly volumeMounts?: readonly VolumeMount[];
-  readonly resources?: {
-    readonly requests?: Readonly<Record<string, string>>;
-    readonly limits?: Readonly<Record<string, string>>;
-  };
+  readonly resources?: Resources;
   readonly livenessProbe?: Probe;
   readonly readinessProbe?: Probe;
   readonly startupProbe?: Probe;
-  readonly lifecycle?: { readonly postStart?: Action; readonly preStop?: Action };
+  readonly lifecycle?: { readonly postStart?: Action; readonly preStop?: Action; readonly stopSignal?: string };
   readonly securityContext?: { readonly runAsUser?: number; readonly runAsGroup?: number };
-  /** Of init containers: `Always` makes it a sidecar. */
-  readonly restartPolicy?: 'Always';
+  /** In place of the pod's. `Always` makes an init container a sidecar. */
+  readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
+  readonly restartPolicyRules?: readonly unknown[];
+  readonly volumeDevices?: readonly unknown[];
   readonly terminationMessagePath?: string;
   readonly terminationMessagePolicy?: string;
+}
+
+export interface Resources {
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly limits?: Readonly<Record<string, string>>;
 }
 
 export interface ContainerPort {
@@ -73,6 +84,7 @@ export interface EnvVar {
     };
     readonly configMapKeyRef?: KeyReference;
     readonly secretKeyRef?: KeyReference;
+    readonly fileKeyRef?: unknown;
   };
 }
 
@@ -128,6 +140,7 @@ export interface Projection {
     readonly audience?: string;
     readonly expirationSeconds?: number;
   };
+  readonly clusterTrustBundle?: unknown;
 }
 
 export interface Volume {

@@ -7,6 +7,8 @@ import { configMaps } from '../kinds/config-map.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { parseIdentity } from '../shim/instance.ts';
 import { COOKIE } from '../shim/runs.ts';
+import { plainDriver } from '../driver/plain.ts';
+import { RELOCATABLE } from './pod-keeper.ts';
 import { eventually, isReady, NodeScene, type NodeScenarios } from './node-testing.ts';
 
 const forever = ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done'];
@@ -128,6 +130,38 @@ export const adoptionScenarios: NodeScenarios = {
       const pod = await scene.until(name, (one) => isAgain(one) && isReady(one), `${name} runs again`);
       assert.equal(pod.status?.phase, 'Running');
     }
+  },
+  async 'a pod is probed, entered and asked to end also where its driver does not work any more'(t) {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start({ drivers: await scene.drivers() });
+    const [probes, asked] = [join(scene.folder, 'probes'), join(scene.folder, 'asked')];
+    const probe = { exec: { command: ['sh', '-c', `test -e /srv/data/here && echo 1 >>${probes}`] }, periodSeconds: 1 };
+    const script = `touch /srv/data/here; trap "touch ${asked}; exit 0" TERM; while :; do sleep 0.05; done`;
+    const main = {
+      name: 'main',
+      command: ['sh', '-c', script],
+      volumeMounts: [{ name: 'data', mountPath: '/srv/data' }],
+      readinessProbe: probe,
+      livenessProbe: { ...probe, failureThreshold: 1, initialDelaySeconds: 1 },
+    };
+    const annotations = { [RELOCATABLE]: 'true' };
+    await scene.create('boxed', { volumes: [{ name: 'data', emptyDir: {} }], containers: [main] }, { annotations });
+    const before = await scene.ready('boxed');
+    await first.stop();
+    const count = async () => (await readFile(probes, 'utf8')).length;
+    const known = await count();
+    const { node } = await scene.start({ drivers: [plainDriver] });
+    await eventually(async () => (await count()) >= known + 4, 'it is probed');
+    const place = { namespace: 'default', pod: 'boxed' };
+    const { signal } = new AbortController();
+    const { code, stdout } = await node.exec(place, ['ls', '/srv/data'], { signal });
+    assert.deepEqual([code, stdout], [0, 'here\n']);
+    const after = await scene.ready('boxed');
+    const idOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.containerID;
+    assert.equal(idOf(after), idOf(before));
+    await scene.delete('boxed');
+    await scene.gone('boxed');
+    assert.equal(await readFile(asked, 'utf8'), '');
   },
   async 'a run whose folder somebody took away is ended before another one begins'(t) {
     const scene = await NodeScene.open(t);

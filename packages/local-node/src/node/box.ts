@@ -5,11 +5,12 @@ import type { ResolvedImage } from '../image/images.ts';
 import type { Surroundings } from '../pod/downward.ts';
 import { commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
-import { asUser, userOf } from '../pod/user.ts';
+import { asUser } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { type Sources, textOf } from '../volumes/sources.ts';
 import type { NodeEnvironment } from './node-environment.ts';
+import { reachOf, runsAs } from './run-as.ts';
 import { ACCOUNT_PATH } from './service-account-volume.ts';
 
 export interface BoxInput {
@@ -25,28 +26,31 @@ export interface BoxInput {
 }
 
 export async function boxOf(input: BoxInput): Promise<Box> {
-  const { node, pod, container, image, around, volumes } = input;
+  const { node, pod, container, around, volumes } = input;
   const folder = node.runs.containerFolder({ uid: pod.metadata.uid, container: container.name });
+  const user = runsAs(node, pod, container);
+  const isElsewhere = user !== undefined && node.driver.hasMounts;
+  const { home, image, mounts: own } = reachOf(folder, input.image, isElsewhere);
   const told = image.tell(around.address);
   const env = environmentOf({
     pod,
     container,
     around,
     sources: await readFor(container, input.sources),
-    given: givenTo(input, join(folder, 'scratch'), told.env),
+    given: givenTo({ ...input, image }, home, told.env),
   });
   const mounts = await volumes.mountsOf(container, env);
   const account = mounts.find(({ target }) => target === ACCOUNT_PATH);
   const argv = commandOf(container, image, env);
   if (argv.length === 0)
     throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
-  const own = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
+  const program = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
   return {
-    argv: [...asUser(userOf(pod, container, node.host.user)), ...own],
+    argv: [...asUser(user), ...program],
     // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.
     env: account ? { ...env, REEVE_SERVICE_ACCOUNT: node.driver.hasMounts ? ACCOUNT_PATH : account.source } : env,
-    mounts: [...mounts, ...input.more],
-    workingDir: container.workingDir,
+    mounts: [...mounts, ...own, ...input.more],
+    workingDir: container.workingDir ?? (isElsewhere ? home : undefined),
     folder: join(folder, 'root'),
   };
 }

@@ -1,6 +1,6 @@
 /** One container of a pod on this node: its runs, and what goes on beside them (hooks, probes). */
 import type { Clock } from '@reeve/runtime';
-import type { Driver } from '../driver/driver.ts';
+import type { Entrance } from '../driver/driver.ts';
 import type { Host, ProcessRow } from '../host/host.ts';
 import type { ContainerView, Obstacle } from '../pod/view.ts';
 import { type Instance, lostRun } from '../shim/instance.ts';
@@ -12,8 +12,10 @@ export interface ContainerPorts {
   readonly clock: Clock;
   readonly host: Host;
   readonly runs: Runs;
-  driverOf(name: string): Driver;
+  entranceOf(driver: string): Entrance;
   readonly message: MessageRule;
+  /** By which it is asked to end. */
+  readonly stopSignal: NodeJS.Signals;
   /** Something is new: the pod is to be looked at. */
   wake(): void;
 }
@@ -161,10 +163,10 @@ export class ContainerKeeper {
   main(table = this.#ports.host.processes.all()): ProcessRow | undefined {
     const { main, driver, state } = this.#latest ?? {};
     if (!main || driver === undefined || state !== 'running') return undefined;
-    return this.#ports.driverOf(driver).mainOf(main, table);
+    return this.#ports.entranceOf(driver).mainOf(main, table);
   }
 
-  /** Asks the run to end: written down, hook, SIGTERM. True if nobody asked it before. */
+  /** Asks the run to end: written down, hook, signal. True if nobody asked it before. */
   async stop(graceMs: number, why: string, preStop: Hook | undefined): Promise<boolean> {
     const latest = this.#latest;
     if (!latest || !this.isLive || this.#asked === latest.attempt) return false;
@@ -199,7 +201,7 @@ export class ContainerKeeper {
     if (preStop) await preStop(signal).catch(() => undefined);
     if (signal.aborted || this.#latest?.attempt !== attempt) return;
     const main = this.main();
-    if (main) this.#ports.host.processes.signal(main, 'SIGTERM');
+    if (main) this.#ports.host.processes.signal(main, this.#ports.stopSignal);
     // It has just begun and is not to be found yet: what there is of it ends.
     else this.#ports.runs.kill(this.keyOf(attempt), this.#latest);
   }

@@ -310,4 +310,34 @@ export const containerScenarios: NodeScenarios = {
     const expected = `told default a here ${pod.status?.podIP} 250 told-a told\n`;
     await eventually(async () => (await scene.logOf(node, 'told')) === expected, 'it knows all that');
   },
+  async 'a container is asked to end by the signal that it names'(t) {
+    const scene = await NodeScene.open(t);
+    await scene.start();
+    const log = join(scene.folder, 'signals');
+    const command = sh(
+      `trap "echo usr1 >>${log}; exit 0" USR1; trap "echo term >>${log}" TERM; while :; do sleep 0.02; done`,
+    );
+    await scene.create('named', { containers: [{ name: 'main', command, lifecycle: { stopSignal: 'SIGUSR1' } }] });
+    await scene.ready('named');
+    await scene.delete('named');
+    await scene.gone('named');
+    assert.equal(await readFile(log, 'utf8'), 'usr1\n');
+  },
+  async 'fields that this node does not honour are named by an event'(t) {
+    const scene = await NodeScene.open(t);
+    await scene.start();
+    const volumes = [{ name: 'small', emptyDir: { sizeLimit: '1Mi' } }];
+    await scene.create('asks', {
+      shareProcessNamespace: true,
+      volumes,
+      containers: [{ name: 'main', command: sh(forever) }],
+    });
+    await scene.create('content', { containers: [{ name: 'main', command: sh(forever) }] });
+    await scene.ready('asks');
+    await scene.ready('content');
+    const fields = 'spec.shareProcessNamespace, spec.volumes[small].emptyDir.sizeLimit';
+    const said = `NotHonoured: This node runs the pod without regard to ${fields}`;
+    await eventually(async () => (await scene.events()).includes(said), 'an event says so');
+    assert.equal((await scene.events()).filter((line) => line.startsWith('NotHonoured')).length, 1);
+  },
 };

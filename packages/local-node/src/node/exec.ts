@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import { ReeveError } from '@reeve/runtime';
 import type { LaunchRequest, RunResult, StreamRequest } from '../host/host.ts';
-import { asUser, userOf } from '../pod/user.ts';
+import { asUser } from '../pod/user.ts';
 import { COOKIE } from '../shim/runs.ts';
 import type { ContainerKeeper } from './container-keeper.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import type { PodKeeper } from './pod-keeper.ts';
+import { runsAs } from './run-as.ts';
 
 export interface ExecOptions {
   readonly signal: AbortSignal;
@@ -51,9 +52,10 @@ async function launchIn(
   if (!main || !latest) throw new ReeveError('NODE_NOT_RUNNING', `${where} is not running`, { subjects: [pod.key] });
   const env = host.processes.environment(main.pid);
   if (!env) throw new ReeveError('NODE_NOT_RUNNING', `${where} has just ended`, { subjects: [pod.key] });
-  const mounts = await pod.mountsOf(container.name, env);
-  const user = asUser(userOf(pod.pod, pod.containerOf(container.name), host.user));
-  const [program, ...args] = node.driverOf(latest.driver).enter(main, [...user, ...command], mounts);
+  const user = asUser(runsAs(node, pod.pod, pod.containerOf(container.name)));
+  const entrance = node.entranceOf(latest.driver);
+  const mounts = entrance.hasMounts ? [] : await pod.mountsOf(container.name, env);
+  const [program, ...args] = entrance.enter(main, [...user, ...command], mounts);
   if (program === undefined) throw new ReeveError('NODE_NOT_RUNNING', `${where}: no command`, { subjects: [pod.key] });
   return {
     argv: [program, ...args],

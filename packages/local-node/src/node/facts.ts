@@ -20,4 +20,18 @@ export interface NodeFacts {
       }
     | undefined;
   readonly hostPathRoots: readonly string[];
+  /** What programs can be run here. Default: nobody is told. */
+  readonly system?: SystemFacts;
+  /** It keeps the pods that it has and takes no others. Default: it takes pods. */
+  readonly isRetired?: boolean;
+}
+
+/** Of the machine below. */
+export interface SystemFacts {
+  /** As Kubernetes names it: `amd64`. */
+  readonly architecture: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  /** Of the program that runs the node. */
+  readonly version: string;
 }

@@ -38,3 +38,9 @@ test('a pod knows itself by name', () => {
   const text = hostsText(podOf({ hostname: 'redis-0', subdomain: 'redis' }), '127.1.0.1', ['127.1.0.2\tb']);
   assert.ok(text.includes('\n127.1.0.1\tredis-0.redis.default.svc.cluster.local redis-0\n127.1.0.2\tb\n'), text);
 });
+
+test('aliases of the pod come before names of services', () => {
+  const hostAliases = [{ ip: '10.1.2.3', hostnames: ['old.example.com', 'b'] }];
+  const text = hostsText(podOf({ hostAliases }), '127.1.0.1', ['127.1.0.2\tb']);
+  assert.ok(text.includes('\n10.1.2.3\told.example.com b\n127.1.0.2\tb\n'), text);
+});

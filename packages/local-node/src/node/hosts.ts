@@ -8,7 +8,9 @@ export function hostsText({ metadata, spec }: StoredPod, address: string, names:
   const domain = `${spec?.subdomain}.${metadata.namespace}.svc.cluster.local`;
   const own = spec?.subdomain === undefined ? hostname : `${hostname}.${domain} ${hostname}`;
   const local = ['127.0.0.1\tlocalhost', '::1\tlocalhost ip6-localhost ip6-loopback'];
-  return [...local, `${address}\t${own}`, ...names, ''].join('\n');
+  const aliases = (spec?.hostAliases ?? []).map(({ ip, hostnames = [] }) => `${ip}\t${hostnames.join(' ')}`);
+  // What the pod says itself comes before what it is told of others: the first line with a name counts.
+  return [...local, `${address}\t${own}`, ...aliases, ...names, ''].join('\n');
 }
 
 export const hostsPath = (podFolder: string): string => join(podFolder, 'hosts');

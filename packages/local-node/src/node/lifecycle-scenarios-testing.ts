@@ -1,5 +1,7 @@
 /** What becomes of containers: ends, restarts, hooks, probes, sidecars, deadlines. */
 import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pods } from '../kinds/pod.ts';
@@ -60,6 +62,8 @@ export const lifecycleScenarios: NodeScenarios = {
     assert.equal(status?.lastState?.terminated?.exitCode, 3);
     assert.equal(status?.lastState?.terminated?.reason, 'Error');
     assert.equal(pod.status?.phase, 'Running');
+    const told = `BackOff: Back-off restarting failed container main in pod crashes_default(${pod.metadata.uid})`;
+    await eventually(async () => (await scene.events()).includes(told), 'an event says so');
     await scene.delete('crashes');
     await scene.gone('crashes');
   },
@@ -97,6 +101,8 @@ export const lifecycleScenarios: NodeScenarios = {
     await scene.delete('stubborn');
     await scene.gone('stubborn');
     await eventually(() => scene.processes().length === 0, 'no process is left');
+    const told = 'ExceededGracePeriod: Container main had not ended 1s after it was asked to, and was killed';
+    await eventually(async () => (await scene.events()).includes(told), 'an event says so');
   },
   async 'hooks run after the start and before the end'(t) {
     const scene = await NodeScene.open(t);
@@ -332,4 +338,45 @@ export const lifecycleScenarios: NodeScenarios = {
     );
     assert.match(said, /POD_IP/);
   },
+  async 'a service of datagrams on all addresses is ended, who only sends some is not'(t) {
+    const scene = await NodeScene.open(t);
+    await scene.start({ backoff: { ...quick, firstMs: 60_000, mostMs: 60_000 } });
+    const port = await chosenPort();
+    const program = (bind: string) =>
+      `const s = require('node:dgram').createSocket('udp4'); ${bind}; process.on('SIGTERM', () => process.exit(0))`;
+    const run = (bind: string) => ({
+      containers: [{ name: 'main', command: [process.execPath, '-e', program(bind)] }],
+    });
+    await scene.create('sends', run("setInterval(() => s.send('x', 9, process.env.POD_IP), 100)"));
+    await scene.create('tame', run(`s.bind(${port + 1}, process.env.POD_IP)`));
+    await scene.ready('sends');
+    await scene.ready('tame');
+    await scene.create('wild', run(`s.bind({ port: ${port} })`));
+    await scene.until('wild', ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) > 0, 'it was ended');
+    const said = await eventually(
+      async () => (await scene.events()).find((line) => line.startsWith('WildcardListener')),
+      'an event says so',
+    );
+    assert.match(said, new RegExp(`port ${port} \\(UDP\\)`));
+    for (const name of ['sends', 'tame'])
+      assert.equal((await scene.ready(name)).status?.containerStatuses?.[0]?.restartCount, 0, name);
+  },
 };
+
+/** Free for datagrams, with the next one, and none that the kernel would choose. */
+async function chosenPort(): Promise<number> {
+  for (let port = 20_000; ; port += 2) {
+    const sockets = [createSocket('udp4'), createSocket('udp4')];
+    try {
+      for (const [at, socket] of sockets.entries()) {
+        socket.bind(port + at);
+        await once(socket, 'listening');
+      }
+      return port;
+    } catch {
+      // somebody has it
+    } finally {
+      for (const socket of sockets) socket.close();
+    }
+  }
+}

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { KubeClient, type KubeObject, type Transport } from '@reeve/kube';
-import { asReeveError, type Clock, type Ids, ReeveError, type Random, type Verdict, wakeAt } from '@reeve/runtime';
+import { asReeveError, type Clock, type Ids, type Random, type Verdict, wakeAt } from '@reeve/runtime';
 import {
   type Api,
   Controller,
@@ -15,6 +15,7 @@ import {
   type Reflection,
 } from '@reeve/runtime/manager';
 import { type Driver, type DriverName } from '../driver/driver.ts';
+import { entrances } from '../driver/entrances.ts';
 import type { Host, RunResult } from '../host/host.ts';
 import type { Images } from '../image/images.ts';
 import { type ConfigMap, configMaps } from '../kinds/config-map.ts';
@@ -36,6 +37,7 @@ import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
 import { type ContainerPlace, execAt, logsAt, streamAt } from './pod-access.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
 import { readRecord, recordOf } from './record.ts';
+import { register } from './registration.ts';
 import { NodeRounds } from './rounds.ts';
 import { sourcesOf } from './sources.ts';
 import { type Uses, usesClaim, usesConfigMap, usesSecret } from './uses.ts';
@@ -61,6 +63,8 @@ export interface LocalNodeOptions {
   /** The ones that work here, the one to use first. */
   readonly drivers: readonly [Driver, ...Driver[]];
   readonly sandboxRemedy: string;
+  /** How a person allows more host paths. Default: pods that are refused one are told no more than that. */
+  readonly hostPathRemedy?: string;
   readonly backoff?: RestartBackoff;
   /** A log longer than this is emptied. Default 10 MiB. */
   readonly mostLogBytes?: number;
@@ -107,8 +111,9 @@ export class LocalNode extends Controller<Pod> {
       ...ports,
       runs,
       driver,
-      driverOf: (name) => driverOf(drivers, name),
+      entranceOf: entrances(ports.host),
       sandboxRemedy: options.sandboxRemedy,
+      hostPathRemedy: options.hostPathRemedy,
       images: options.images,
       addresses: options.addresses,
       facts,
@@ -181,6 +186,14 @@ export class LocalNode extends Controller<Pod> {
         },
       };
     });
+  }
+
+  /** Says what the node is before a manager runs it: nobody must find there what it was before. */
+  register(signal: AbortSignal): Promise<void> {
+    const { clock, host } = this.#ports;
+    const { facts } = this.#options;
+    const { driver } = this;
+    return register({ client: this.#client, clock, processes: host.processes, facts, driver, signal });
   }
 
   /** Runs a command in a container and waits for its end. */
@@ -267,7 +280,9 @@ export class LocalNode extends Controller<Pod> {
     });
     // One write says it all, a few milliseconds later.
     if ([...keeper.containers.values()].some(({ isSettling }) => isSettling)) return this.#next(keeper, decision);
-    await work.status(statusOf(pod, keeper.view(), work.now(), this.#backoff));
+    const status = statusOf(pod, keeper.view(), work.now(), this.#backoff);
+    keeper.notices.backOff(pod, status, work.events);
+    await work.status(status);
     if (!this.#isFinished(keeper, decision)) return this.#next(keeper, decision);
     await this.#removeObject(work.api, pod, work.signal);
     await this.#remove(keeper);
@@ -375,13 +390,4 @@ export class LocalNode extends Controller<Pod> {
   get #backoff(): RestartBackoff {
     return this.#options.backoff ?? restartBackoff;
   }
-}
-
-function driverOf(drivers: readonly Driver[], name: string): Driver {
-  const driver = drivers.find((one) => one.name === name);
-  if (driver) return driver;
-  throw new ReeveError(
-    'NODE_DRIVER',
-    `a container was begun with the driver ${name}, which does not work here any more`,
-  );
 }

@@ -1,6 +1,6 @@
 /** What the keepers of pods share: the node they are on, and the machine below it. */
 import type { Clock } from '@reeve/runtime';
-import type { Driver } from '../driver/driver.ts';
+import type { Driver, Entrance } from '../driver/driver.ts';
 import type { Host } from '../host/host.ts';
 import type { Images } from '../image/images.ts';
 import type { Runs } from '../shim/runs.ts';
@@ -13,9 +13,11 @@ export interface NodeEnvironment {
   readonly runs: Runs;
   /** For what begins now; runs of before may have been begun with another one. */
   readonly driver: Driver;
-  driverOf(name: string): Driver;
+  entranceOf(driver: string): Entrance;
   /** What a person would do to get namespaces on this machine. */
   readonly sandboxRemedy: string;
+  /** What a person would do to let pods have more host paths. */
+  readonly hostPathRemedy: string | undefined;
   readonly images: Images;
   readonly addresses: AddressPool;
   readonly facts: NodeFacts;

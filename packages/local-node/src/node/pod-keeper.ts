@@ -5,18 +5,21 @@ import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
+import { notHonoured } from '../pod/not-honoured.ts';
 import { pulledText, pulling } from '../pod/pulling.ts';
 import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
-import { userOf } from '../pod/user.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
-import { PodVolumes } from '../volumes/pod-volumes.ts';
+import { PASSABLE, PodVolumes } from '../volumes/pod-volumes.ts';
 import { NoAccount, type Sources, VolumeProblem } from '../volumes/sources.ts';
 import { boxOf } from './box.ts';
 import { ContainerKeeper } from './container-keeper.ts';
 import { hookOf, probesOf } from './hooks.ts';
 import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
+import { Notices } from './notices.ts';
 import { type PodRecord, writeRecord } from './record.ts';
+import { runsAs } from './run-as.ts';
+import { stopSignalOf } from '../pod/stop-signal.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
 
@@ -28,8 +31,6 @@ export interface PodTurn {
 }
 
 const CONFIG_RETRY_MS = 2_000;
-/** Others may pass through a folder to what is theirs, and see nothing else. */
-const PASSABLE = 0o711;
 const LAUNCH_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
@@ -37,6 +38,7 @@ export const RELOCATABLE = 'reeve.dev/relocatable';
 export class PodKeeper {
   readonly uid: string;
   readonly key: string;
+  readonly notices = new Notices();
   readonly #node: NodeEnvironment;
   readonly #volumes: PodVolumes;
   readonly #containers = new Map<string, ContainerKeeper>();
@@ -58,8 +60,9 @@ export class PodKeeper {
       files: node.host.files,
       folder: join(this.folder, 'volumes'),
       hostPathRoots: node.facts.hostPathRoots,
+      hostPathRemedy: node.hostPathRemedy,
       claimRoot: node.claimRoot,
-      owner: userOf(record.pod, record.pod.spec?.containers[0], node.host.user),
+      owner: runsAs(node, record.pod, record.pod.spec?.containers[0]),
     });
     for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }
@@ -135,7 +138,7 @@ export class PodKeeper {
       case 'stop':
         return this.#stop(action.container, action.graceMs, action.why, turn);
       case 'kill':
-        await this.#keeperOf(action.container).kill();
+        await this.#kill(action.container, action.attempt, turn);
         return false;
       case 'record-stop':
         this.#record = { ...this.#record, stop: action.stop };
@@ -226,6 +229,7 @@ export class PodKeeper {
     }
     this.#record = { ...this.#record, isPrepared: true };
     this.#obstacle = undefined;
+    this.notices.notHonoured(notHonoured(this.pod, this.#node.driver.hasMounts), turn.events);
     await this.save();
   }
 
@@ -325,7 +329,7 @@ export class PodKeeper {
   /** To whom the container runs as: where it begins, and the way there. */
   async #giveFolders(container: PodContainer): Promise<void> {
     const { host, runs } = this.#node;
-    const user = userOf(this.pod, container, host.user);
+    const user = runsAs(this.#node, this.pod, container);
     if (!user) return;
     const own = runs.containerFolder({ uid: this.uid, container: container.name });
     const scratch = join(own, 'scratch');
@@ -353,6 +357,12 @@ export class PodKeeper {
         : `Stopping container ${name}`;
     events.normal('Killing', note, 'Killing');
     return true;
+  }
+
+  async #kill(name: string, attempt: number, { events }: PodTurn): Promise<void> {
+    const keeper = this.#keeperOf(name);
+    const { graceMs } = this.#record.stop ?? keeper.latest?.stop ?? {};
+    if ((await keeper.kill()) && graceMs !== undefined) this.notices.killed(name, attempt, graceMs, events);
   }
 
   #hostsText(): string {
@@ -396,8 +406,9 @@ export class PodKeeper {
         clock,
         host,
         runs,
-        driverOf: (driver) => this.#node.driverOf(driver),
+        entranceOf: (driver) => this.#node.entranceOf(driver),
         message: messageRuleOf(this.pod, container),
+        stopSignal: stopSignalOf(container),
         wake: () => this.#node.wake(this.key),
       },
       this.#record.lost?.[name],

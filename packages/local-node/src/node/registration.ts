@@ -3,9 +3,11 @@ import type { KubeClient } from '@reeve/kube';
 import type { Clock } from '@reeve/runtime';
 import { leases } from '@reeve/runtime/manager';
 import { type Node, type NodeCondition, nodes } from '../kinds/node.ts';
+import type { Processes } from '../host/host.ts';
 import { isoTime } from '../pod/time.ts';
-import type { NodeFacts } from './facts.ts';
+import type { NodeFacts, SystemFacts } from './facts.ts';
 
+const OS = 'linux';
 const LEASE_NAMESPACE = 'kube-node-lease';
 export const LEASE_SECONDS = 40;
 export const RENEW_MS = 10_000;
@@ -13,6 +15,7 @@ export const RENEW_MS = 10_000;
 export interface RegistrationInput {
   readonly client: KubeClient;
   readonly clock: Clock;
+  readonly processes: Pick<Processes, 'bootId'>;
   readonly facts: NodeFacts;
   readonly driver: string;
   readonly signal: AbortSignal;
@@ -21,19 +24,37 @@ export interface RegistrationInput {
 export function nodeObject(facts: NodeFacts): Node & { readonly metadata: { readonly name: string } } {
   return {
     metadata: { name: facts.name, labels: labelsOf(facts) },
-    spec: { taints: facts.taints },
+    // Not declared is not false: whoever else has cordoned it keeps that.
+    spec: { taints: facts.taints, ...(facts.isRetired && { unschedulable: true }) },
   };
 }
 
-function labelsOf({ name, labels }: NodeFacts): Readonly<Record<string, string>> {
-  return { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', ...labels };
+function labelsOf({ name, labels, system }: NodeFacts): Readonly<Record<string, string>> {
+  const arch = system && { 'kubernetes.io/arch': system.architecture };
+  return { 'kubernetes.io/hostname': name, 'kubernetes.io/os': OS, ...arch, ...labels };
+}
+
+/** Kubernetes wants all of these. What a machine is called by its maker is nobody's business. */
+function nodeInfo({ architecture, kernelVersion, osImage, version }: SystemFacts, bootID: string) {
+  return {
+    architecture,
+    bootID,
+    containerRuntimeVersion: `reeve://${version}`,
+    kernelVersion,
+    kubeProxyVersion: '',
+    kubeletVersion: `v${version}-reeve`,
+    machineID: '',
+    operatingSystem: OS,
+    osImage,
+    systemUUID: '',
+  };
 }
 
 /**
  * Says what the node is. Labels and taints are declared as the node's own; whoever else adds some keeps them. What it can hold and that
  * it is well is its status.
  */
-export async function register({ client, clock, facts, driver, signal }: RegistrationInput): Promise<void> {
+export async function register({ client, clock, processes, facts, driver, signal }: RegistrationInput): Promise<void> {
   const api = client.resource(nodes);
   const fieldManager = `node-${facts.name}`;
   const { taints, ...rest } = nodeObject(facts).spec ?? {};
@@ -49,7 +70,7 @@ export async function register({ client, clock, facts, driver, signal }: Registr
     lastHeartbeatTime: now,
     lastTransitionTime: before?.status === 'True' ? (before.lastTransitionTime ?? now) : now,
   };
-  const { name, capacity, address } = facts;
+  const { name, capacity, address, system } = facts;
   const status: Node['status'] = {
     capacity,
     allocatable: capacity,
@@ -58,6 +79,7 @@ export async function register({ client, clock, facts, driver, signal }: Registr
       { type: 'InternalIP', address },
       { type: 'Hostname', address: name },
     ],
+    ...(system && { nodeInfo: nodeInfo(system, await processes.bootId()) }),
   };
   const metadata = { name };
   await api.apply({ metadata, status }, { subresource: 'status', fieldManager, force: true, signal });

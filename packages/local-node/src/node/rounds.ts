@@ -45,7 +45,8 @@ export class NodeRounds implements AsyncDisposable {
     this.#seeker = new Wildcards(options.ports.host, options.runs);
     const { signal } = this.#end;
     const { client, ports, facts, driver } = options;
-    const registration = { client, clock: ports.clock, facts, driver, signal };
+    const { clock, host } = ports;
+    const registration = { client, clock, processes: host.processes, facts, driver, signal };
     this.#loops = [
       this.#every('register the node', REGISTER_MS, () => register(registration)),
       this.#every('renew the lease of the node', RENEW_MS, () => renewLease(registration)),

@@ -338,3 +338,27 @@ test('a pod has the time that its deadline gives it', () => {
     },
   ]);
 });
+
+test('a policy of a container’s own counts in place of the pod’s, and makes no sidecar of it', () => {
+  const own = (restartPolicy: NonNullable<Container['restartPolicy']>): Partial<PodSpec> => ({
+    restartPolicy: restartPolicy === 'Always' ? 'Never' : 'Always',
+    containers: [
+      { name: 'main', restartPolicy },
+      { name: 'other', restartPolicy: 'Always' },
+    ],
+  });
+  const over = (code: number) => viewWith({ main: { latest: ended(code) }, other: { latest: running() } });
+  const both = viewWith({ main: { latest: running() }, other: { latest: running() } });
+  check([
+    { what: 'never', pod: podOf(own('Never')), view: over(1), does: [] },
+    { what: 'on failure, and it failed', pod: podOf(own('OnFailure')), view: over(1), does: ['start main#1'] },
+    { what: 'on failure, and it did not', pod: podOf(own('OnFailure')), view: over(0), does: [] },
+    { what: 'always', pod: podOf(own('Always')), view: over(0), does: ['start main#1'] },
+    {
+      what: 'all end together',
+      pod: podOf(own('Always'), { metadata: deleted }),
+      view: both,
+      does: ['record deleted 30s', 'stop main 30s', 'stop other 30s'],
+    },
+  ]);
+});

@@ -110,7 +110,8 @@ function end(pod: StoredPod, view: PodView, stop: PodStop, now: number, plan: Pl
     return;
   }
   plan.at(until);
-  const mains = live.filter((one) => !isSidecar(one));
+  const sidecars = initsOf(pod).filter(isSidecar);
+  const mains = live.filter((one) => !sidecars.includes(one));
   const next = mains.length > 0 ? mains : live.slice(-1); // sidecars last, in reverse order
   for (const { name } of next) ask(view, name, until - now, stop.why, plan);
 }

@@ -7,6 +7,7 @@ type Policy = 'Always' | 'OnFailure' | 'Never';
 type ReadContainer = NonNullable<StoredPod['spec']>['containers'][number];
 export type PodContainer = ReadContainer | Container;
 
+/** Of init containers. */
 export const isSidecar = ({ restartPolicy }: Pick<PodContainer, 'restartPolicy'>): boolean =>
   restartPolicy === 'Always';
 
@@ -33,8 +34,8 @@ export function runsAgain(
   isInit: boolean,
 ): boolean {
   const code = latest?.end?.code ?? 0;
-  if (isSidecar(container) || latest?.stop?.why === CHANGED) return true;
-  const policy = policyOf(pod);
+  if ((isInit && isSidecar(container)) || latest?.stop?.why === CHANGED) return true;
+  const policy = container.restartPolicy ?? policyOf(pod);
   if (code === 0) return policy === 'Always' && !isInit;
   return policy !== 'Never';
 }

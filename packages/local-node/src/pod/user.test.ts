@@ -14,3 +14,13 @@ test('a pod runs as whom it says where root runs the node, unless that is a user
   const ofImage = podOf(spec, { metadata: { annotations: { 'reeve.dev/run-as': 'node' } } });
   assert.equal(userOf(ofImage, undefined, root), undefined);
 });
+
+test('a program that refuses to be root runs as somebody else, unless the pod says as whom', () => {
+  const nobody = { uid: 65_534, gid: 65_534 };
+  assert.deepEqual(userOf(podOf(), undefined, root, nobody), nobody);
+  assert.deepEqual(userOf(podOf(spec), undefined, root, nobody), { uid: 999, gid: 998 });
+  assert.equal(userOf(podOf({ securityContext: { runAsUser: 0 } }), undefined, root, nobody), undefined);
+  assert.equal(userOf(podOf(), undefined, { uid: 1000, gid: 1000 }, nobody), undefined);
+  const ofImage = podOf(spec, { metadata: { annotations: { 'reeve.dev/run-as': 'node' } } });
+  assert.deepEqual(userOf(ofImage, undefined, root, nobody), nobody);
+});

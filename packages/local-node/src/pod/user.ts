@@ -9,15 +9,21 @@ import type { StoredPod } from './view.ts';
  */
 const RUN_AS = 'reeve.dev/run-as';
 
-/** Undefined: as the node itself. */
+/**
+ * Undefined: as the node itself.
+ * @param ofImage as whom its program runs if the pod names nobody.
+ */
 export function userOf(
   { metadata, spec }: StoredPod,
   container: PodContainer | undefined,
   node: Owner,
+  ofImage?: Owner,
 ): Owner | undefined {
-  if (node.uid !== 0 || metadata.annotations?.[RUN_AS] === 'node') return undefined;
-  const uid = container?.securityContext?.runAsUser ?? spec?.securityContext?.runAsUser;
-  if (uid === undefined || uid === 0) return undefined;
+  if (node.uid !== 0) return undefined;
+  const isNamed = metadata.annotations?.[RUN_AS] !== 'node';
+  const uid = isNamed ? (container?.securityContext?.runAsUser ?? spec?.securityContext?.runAsUser) : undefined;
+  if (uid === undefined) return ofImage;
+  if (uid === 0) return undefined;
   const gid = container?.securityContext?.runAsGroup ?? spec?.securityContext?.runAsGroup ?? uid;
   return { uid, gid };
 }

@@ -6,6 +6,7 @@ import type { VolumeClaim } from '../kinds/volumeclaim.ts';
 import { type Choice, choose } from './choose.ts';
 import { type ClusterView, viewsOf } from './cluster.ts';
 import { fits } from './fits.ts';
+import { requestsOf } from './requests.ts';
 import type { Node, Taint } from '../kinds/node.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
@@ -203,4 +204,14 @@ test('what is chosen fits, in whatever order the nodes come; nobody is refused w
       else assert.equal(fitting.length, 0);
     }),
   );
+});
+
+test('what a pod asks for as a whole counts in place of its containers, and what it costs comes on top', () => {
+  const of = (spec: Partial<PodSpec>) => Object.fromEntries(requestsOf(pod({ ...asking('1', '1Gi'), ...spec })));
+  const gib = 1024 ** 3 * 1_000;
+  assert.deepEqual(of({}), { cpu: 1_000, memory: gib });
+  assert.deepEqual(of({ resources: { requests: { cpu: '3' } } }), { cpu: 3_000, memory: gib });
+  assert.deepEqual(of({ resources: { limits: { cpu: '3', memory: '4Gi' } } }), { cpu: 1_000, memory: gib });
+  assert.deepEqual(of({ containers: [{ name: 'c' }], resources: { limits: { cpu: '3' } } }), { cpu: 3_000 });
+  assert.deepEqual(of({ overhead: { cpu: '500m' } }), { cpu: 1_500, memory: gib });
 });

@@ -27,6 +27,7 @@ type SeenPod = DeepReadonly<Stored<Pod>>;
 const UNSCHEDULED = 'reeve/unscheduled';
 const topology: readonly string[] = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region'];
 const DEFAULT_SCHEDULER = 'default-scheduler';
+const GATED = 'Scheduling is blocked due to non-empty scheduling gates';
 
 /** Ours, without a node, and not on its way out. */
 function isWaiting({ spec, metadata, status }: SeenPod): boolean {
@@ -85,6 +86,10 @@ export class Scheduler extends Controller<Pod> {
   async #schedule(work: Reconcile<Pod>): Promise<Verdict | void> {
     const pod = work.object as Stored<Pod>;
     if (!isWaiting(pod)) return this.#tellScheduled(work, pod);
+    if ((pod.spec?.schedulingGates ?? []).length > 0) {
+      await this.#wait(work, pod, 'SchedulingGated', GATED);
+      return;
+    }
     const cluster = this.#look(pod);
     const choice = choose(pod, cluster);
     if ('unschedulable' in choice) return this.#refuse(work, pod, choice.unschedulable);
@@ -150,10 +155,16 @@ export class Scheduler extends Controller<Pod> {
   }
 
   async #refuse(work: Reconcile<Pod>, pod: Stored<Pod>, message: string): Promise<void> {
+    if (await this.#wait(work, pod, 'Unschedulable', message))
+      work.events.warning('FailedScheduling', message, 'Scheduling');
+  }
+
+  /** True if it did not say so before. */
+  async #wait(work: Reconcile<Pod>, pod: Stored<Pod>, reason: string, message: string): Promise<boolean> {
     const before = scheduledCondition(pod);
-    if (before?.status === 'False' && before.message === message) return;
-    await this.#write(work, pod, { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message });
-    work.events.warning('FailedScheduling', message, 'Scheduling');
+    if (before?.status === 'False' && before.reason === reason && before.message === message) return false;
+    await this.#write(work, pod, { type: 'PodScheduled', status: 'False', reason, message });
+    return true;
   }
 
   /** Also after a crash between binding and telling. */

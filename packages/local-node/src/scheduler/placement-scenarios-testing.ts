@@ -105,6 +105,19 @@ export const placementScenarios: PlacementScenarios = {
     await cluster.addNode('d', {}, { [ZONE]: 'z9' });
     assert.equal(await placed(cluster, 'nowhere'), 'd');
   },
+  async 'a pod with a gate is not placed before the gate is taken away'(cluster) {
+    await cluster.of(pods).create(pod('gated', { schedulingGates: [{ name: 'test.dev/quota' }] }));
+    await cluster.of(pods).create(pod('free'));
+    await cluster.until('it says so', async () => {
+      const { status } = await cluster.of(pods).get('gated');
+      return status?.conditions?.some(({ reason }) => reason === 'SchedulingGated') === true;
+    });
+    await placed(cluster, 'free');
+    assert.equal(await nodeOf(cluster, 'gated'), undefined);
+    assert.ok(!(await cluster.events()).some(({ reason }) => reason === 'FailedScheduling'));
+    await cluster.of(pods).patch('gated', { type: 'merge', value: { spec: { schedulingGates: [] } } });
+    await placed(cluster, 'gated');
+  },
   async 'who asks for more than there is is told of what'(cluster) {
     await cluster.of(pods).create(pod('cpu', asking({ cpu: '5' })));
     await waits(cluster, 'cpu', '0/3 nodes are available: 3 Insufficient cpu.');

@@ -10,7 +10,7 @@ const DEFAULT_PODS = 110;
 
 /**
  * Containers and sidecars run together; other init containers run one after the other beside the sidecars that began before them. The
- * larger of both counts.
+ * larger of both counts. What is said of the pod as a whole takes its place; what it costs to have a pod comes on top.
  */
 export function requestsOf({ spec }: Pick<Pod, 'spec'>): Requests {
   const sum = new Map<string, number>();
@@ -22,6 +22,10 @@ export function requestsOf({ spec }: Pick<Pod, 'spec'>): Requests {
   }
   for (const container of spec?.containers ?? []) add(sum, wantsOf(container));
   for (const [name, value] of peak) raise(sum, name, value);
+  const { requests, limits } = spec?.resources ?? {};
+  for (const [name, value] of amounts(requests)) sum.set(name, value);
+  for (const [name, value] of amounts(limits)) if (!sum.has(name)) sum.set(name, value);
+  add(sum, amounts(spec?.overhead));
   return sum;
 }
 
@@ -61,11 +65,12 @@ function allocatable({ status }: Node, name: string): string | undefined {
 }
 
 function wantsOf({ resources }: Container): Requests {
-  const wants = new Map<string, number>();
   // A limit without a request asks for as much.
-  const all = { ...resources?.limits, ...resources?.requests };
-  for (const [name, text] of Object.entries(all)) wants.set(name, milli(text) ?? 0);
-  return wants;
+  return amounts({ ...resources?.limits, ...resources?.requests });
+}
+
+function amounts(texts: Readonly<Record<string, string>> = {}): Requests {
+  return new Map(Object.entries(texts).map(([name, text]) => [name, milli(text) ?? 0]));
 }
 
 function add(to: Map<string, number>, wants: Requests): void {

@@ -30,8 +30,9 @@ export async function writePayload(
   for (const top of tops) {
     if ((await files.linkTarget(join(folder, top))) === undefined) await files.link(join(DATA, top), join(folder, top));
   }
-  for (const { name: there } of (await files.list(folder)) ?? []) {
-    if (!there.startsWith('..') && !tops.has(there)) await files.remove(join(folder, there));
+  for (const { name: there, kind } of (await files.list(folder)) ?? []) {
+    // Only what was put here: a folder or a file is where something else is mounted.
+    if (kind === 'link' && there !== DATA && !tops.has(there)) await files.remove(join(folder, there));
   }
   if (before !== undefined && before !== fresh) await files.remove(join(folder, before));
 }

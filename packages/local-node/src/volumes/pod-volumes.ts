@@ -1,9 +1,9 @@
 /** The volumes of one pod on this machine. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DATA, isSafeName } from '../controllers/volumeclaim/directories.ts';
 import { PROVISIONED_BY, PROVISIONER } from '../controllers/volumeclaim/plan.ts';
 import type { Mount } from '../driver/driver.ts';
-import type { HostFiles, Owner } from '../host/host.ts';
+import type { Entry, HostFiles, Owner } from '../host/host.ts';
 import type { Surroundings } from '../pod/downward.ts';
 import { expand } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
@@ -12,12 +12,28 @@ import { writePayload } from './atomic.ts';
 import { payloadDigest, payloadOf, type PodVolume } from './payload.ts';
 import { type Sources, type Token, type TokenRequest, VolumeProblem } from './sources.ts';
 
+/** Others may pass through a folder to what is theirs, and see nothing else. */
+export const PASSABLE = 0o711;
+
+/** What must be there, and what it is called. Sockets and devices are not told from each other. */
+const HOST_PATH_KINDS: Readonly<Record<string, readonly [Entry['kind'], string]>> = {
+  Directory: ['folder', 'directory'],
+  DirectoryOrCreate: ['folder', 'directory'],
+  File: ['file', 'file'],
+  FileOrCreate: ['file', 'file'],
+  Socket: ['other', 'socket file'],
+  CharDevice: ['other', 'character device'],
+  BlockDevice: ['other', 'block device'],
+};
+
 export interface VolumeOptions {
   readonly files: HostFiles;
   /** Of this pod. */
   readonly folder: string;
   /** Host paths may lead to what is below these, links followed. */
   readonly hostPathRoots: readonly string[];
+  /** How a person allows more of them. */
+  readonly hostPathRemedy?: string | undefined;
   /** Where volumes that were made for claims have their folders. Undefined: there are none. */
   readonly claimRoot?: string | undefined;
   /** Whose the pod's own volumes are. Default: the node's. */
@@ -34,6 +50,8 @@ export interface VolumeTurn {
 export class PodVolumes {
   readonly #options: VolumeOptions;
   readonly #paths = new Map<string, string>();
+  /** Volumes that nobody writes to, whatever their mounts say. */
+  readonly #sealed = new Set<string>();
   readonly #written = new Map<string, { digest: string; renewAt: number | undefined }>();
   readonly #tokens = new Map<string, Token>();
   #turn = 0;
@@ -57,8 +75,9 @@ export class PodVolumes {
       if (base === undefined) throw new VolumeProblem(name, 'there is no such volume');
       const below = subPathExpr === undefined ? subPath : expand(subPathExpr, env);
       const source = below === undefined || below === '' ? base : await this.#below(name, base, below);
-      const isFile = (await this.#options.files.kindOf(source)) === 'file';
-      mounts.push({ source, target: mountPath, isReadOnly: readOnly === true, isFile });
+      const kind = await this.#options.files.kindOf(source);
+      const isFile = kind !== undefined && kind !== 'folder';
+      mounts.push({ source, target: mountPath, isReadOnly: readOnly === true || this.#sealed.has(name), isFile });
     }
     return mounts;
   }
@@ -111,6 +130,7 @@ export class PodVolumes {
       const path = await this.#claimed(name, persistentVolumeClaim.claimName, turn);
       if (owner) await files.setOwner(path, owner, false);
       this.#paths.set(name, path);
+      if (persistentVolumeClaim.readOnly) this.#sealed.add(name);
     } else {
       await this.#fromObjects(volume, own, turn);
     }
@@ -124,6 +144,7 @@ export class PodVolumes {
     const digest = payloadDigest(payload);
     const before = this.#written.get(name);
     this.#paths.set(name, own);
+    this.#sealed.add(name); // what it is made of is the server's to change
     if (before?.digest === digest) return;
     await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
     this.#written.set(name, { digest, renewAt: payload.renewAt });
@@ -149,7 +170,7 @@ export class PodVolumes {
     if (path === undefined) {
       throw new VolumeProblem(volume, `persistentvolume "${volumeName}" is no folder of a machine`);
     }
-    const { files, claimRoot, hostPathRoots } = this.#options;
+    const { files, claimRoot, hostPathRoots, owner } = this.#options;
     const isOurs = claimRoot !== undefined && bound.metadata.annotations?.[PROVISIONED_BY] === PROVISIONER;
     const check = (real: string) =>
       isOurs
@@ -160,6 +181,7 @@ export class PodVolumes {
     await files.makeFolder(path, 0o750);
     const real = (await files.realPath(path)) ?? path;
     await check(real);
+    if (isOurs && owner) await files.setMode(dirname(real), PASSABLE);
     return real;
   }
 
@@ -176,32 +198,30 @@ export class PodVolumes {
 
   async #hostPath(name: string, { path, type }: NonNullable<PodVolume['hostPath']>): Promise<string> {
     const { files, hostPathRoots } = this.#options;
-    if (type === 'DirectoryOrCreate' && (await files.realPath(path)) === undefined) {
+    if (type?.endsWith('OrCreate') && (await files.realPath(path)) === undefined) {
       // Only what lies below a root may be made, too.
       await this.#allowed(name, path, await existing(files, path), hostPathRoots);
-      await files.makeFolder(path, 0o755);
+      if (type === 'DirectoryOrCreate') await files.makeFolder(path, 0o755);
+      // A file only, not the way to it: so says Kubernetes.
+      else if ((await files.kindOf(dirname(path))) === 'folder') await files.write(path, '', 0o644);
     }
     const real = await files.realPath(path);
     if (real === undefined) throw new VolumeProblem(name, `hostPath "${path}" does not exist`);
     await this.#allowed(name, path, real, hostPathRoots);
-    const kind = await files.kindOf(real);
-    const wanted =
-      type === 'Directory' || type === 'DirectoryOrCreate' ? 'folder' : type === 'File' ? 'file' : undefined;
-    if (wanted !== undefined && kind !== wanted) {
-      throw new VolumeProblem(
-        name,
-        `hostPath type check failed: ${path} is not a ${wanted === 'file' ? 'file' : 'directory'}`,
-      );
-    }
+    const [kind, word] = HOST_PATH_KINDS[type ?? ''] ?? [];
+    if (kind !== undefined && (await files.kindOf(real)) !== kind)
+      throw new VolumeProblem(name, `hostPath type check failed: ${path} is not a ${word}`);
     return real;
   }
 
   async #allowed(volume: string, path: string, real: string, roots: readonly string[]): Promise<void> {
     for (const root of roots) {
       const realRoot = await this.#options.files.realPath(root);
-      if (realRoot !== undefined && (real === realRoot || real.startsWith(`${realRoot}/`))) return;
+      if (realRoot !== undefined && (real === realRoot || real.startsWith(join(realRoot, '/')))) return;
     }
-    throw new VolumeProblem(volume, `hostPath "${path}" does not lie below a folder that this node allows`);
+    const { hostPathRemedy } = this.#options;
+    const remedy = hostPathRemedy === undefined ? '' : `: ${hostPathRemedy}`;
+    throw new VolumeProblem(volume, `hostPath "${path}" does not lie below a folder that this node allows${remedy}`);
   }
 }
 

@@ -22,7 +22,7 @@ function scene(more: Partial<Sources> = {}) {
     },
     ...more,
   };
-  const volumes = new PodVolumes({ files: machine.host.files, folder: '/v', hostPathRoots: [] });
+  const volumes = new PodVolumes({ files: machine.host.files, folder: '/v', hostPathRoots: ['/allowed'] });
   const update = (list: Parameters<PodVolumes['update']>[0], now: number) =>
     volumes.update(list, { pod: podOf(), sources, around, now });
   /** What is in the volume, behind its link. */
@@ -30,7 +30,11 @@ function scene(more: Partial<Sources> = {}) {
     const data = await machine.host.files.linkTarget(`/v/${volume}/..data`);
     return machine.host.files.read(`/v/${volume}/${data}/${name}`);
   };
-  return { machine, asked, update, read };
+  const mountOf = async (name: string) => {
+    const container = { name: 'main', volumeMounts: [{ name, mountPath: `/m/${name}` }] };
+    return (await volumes.mountsOf(container, {}))[0];
+  };
+  return { machine, asked, update, read, mountOf };
 }
 
 test('a token is asked for once, and again when it is time', async () => {
@@ -68,4 +72,52 @@ test('paths that lead out of a volume are refused, whoever let them through', as
     const volume = { name: 'c', configMap: { name: 'm', items: [{ key: 'k', path }] } };
     await assert.rejects(update([volume], 1), /leads out of the volume/, path);
   }
+});
+
+test('what is made of objects is not for pods to write to, nor is a claim that is asked for so', async () => {
+  const claim = { metadata: { name: 'c', uid: 'u' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } } as const;
+  const volume = { metadata: {}, spec: { claimRef: { uid: 'u' }, hostPath: { path: '/allowed/pv' } } };
+  const { machine, update, mountOf } = scene({
+    configMap: async () => ({ a: Buffer.from('1') }),
+    secret: async () => ({ a: Buffer.from('1') }),
+    claim: async () => claim as unknown as Awaited<ReturnType<Sources['claim']>>,
+    volume: async () => volume as unknown as Awaited<ReturnType<Sources['volume']>>,
+  });
+  await machine.host.files.makeFolder('/allowed');
+  const sealed = [
+    { name: 'conf', configMap: { name: 'm' } },
+    { name: 'secret', secret: { secretName: 's' } },
+    { name: 'me', downwardAPI: { items: [{ path: 'n', fieldRef: { fieldPath: 'metadata.name' } }] } },
+    { name: 'all', projected: { sources: [{ configMap: { name: 'm' } }] } },
+    { name: 'read', persistentVolumeClaim: { claimName: 'c', readOnly: true } },
+  ];
+  const open = [
+    { name: 'empty', emptyDir: {} },
+    { name: 'written', persistentVolumeClaim: { claimName: 'c' } },
+  ];
+  await update([...sealed, ...open], 0);
+  for (const { name } of sealed) assert.equal((await mountOf(name))?.isReadOnly, true, name);
+  for (const { name } of open) assert.equal((await mountOf(name))?.isReadOnly, false, name);
+});
+
+test('host paths are what they are said to be; a file is made if so wished, the way to it is not', async () => {
+  const { machine, update, mountOf } = scene();
+  const { files } = machine.host;
+  await files.makeFolder('/allowed/folder');
+  const at = (path: string, type: string) => [{ name: 'h', hostPath: { path, type } }];
+  await update(at('/allowed/made', 'FileOrCreate'), 0);
+  assert.deepEqual([await files.kindOf('/allowed/made'), (await mountOf('h'))?.isFile], ['file', true]);
+  await update(at('/allowed/made', 'FileOrCreate'), 1);
+  await update(at('/allowed/new', 'DirectoryOrCreate'), 2);
+  assert.equal(await files.kindOf('/allowed/new'), 'folder');
+  const refusals = [
+    ['/allowed/folder', 'FileOrCreate', /is not a file/],
+    ['/allowed/none/file', 'FileOrCreate', /does not exist/],
+    ['/elsewhere', 'FileOrCreate', /does not lie below/],
+    ['/allowed/made', 'Socket', /is not a socket file/],
+    ['/allowed/folder', 'BlockDevice', /is not a block device/],
+    ['/allowed/made', 'Directory', /is not a directory/],
+  ] as const;
+  for (const [path, type, message] of refusals) await assert.rejects(update(at(path, type), 3), message, type);
+  assert.equal(await files.kindOf('/elsewhere'), undefined);
 });

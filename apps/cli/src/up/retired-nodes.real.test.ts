@@ -1,0 +1,69 @@
+/** Fewer nodes than the last time: what is on the others goes on, and nothing new gets there. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Node, nodes, type Pod, pods } from '@reeve/local-node';
+import { until } from '@reeve/rig';
+import { Machine, PATIENCE } from './plane-testing.ts';
+
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
+const forever = ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done'];
+
+const podOf = (name: string, spec: Partial<Pod['spec']>) => ({
+  metadata: { name },
+  spec: { containers: [{ name: 'main', image: 'host', command: forever }], ...spec },
+});
+const isReady = ({ status }: Pod) =>
+  status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+
+test('a node beyond those that are wanted is run and cordoned, taken back, or removed when it is empty', async (t) => {
+  const machine = Machine.start(t);
+  const api = async () => (await machine.client()).resource(pods, 'default');
+  const ready = async (name: string) =>
+    until(
+      `${name} is ready`,
+      async () => (await (await api()).list()).items.some((one) => one.metadata.name === name && isReady(one)),
+      PATIENCE,
+    );
+  const nodeNamed = async (name: string): Promise<Node | undefined> =>
+    (await machine.client()).resource(nodes).find(name);
+  const again = async (...args: readonly string[]) => {
+    await machine.down('SIGTERM');
+    return machine.up(...args);
+  };
+
+  await machine.up('--nodes', '3');
+  await (await api()).create(podOf('stays', { nodeName: 'node-3' }));
+  await ready('stays');
+  const { labels } = (await nodeNamed('node-3'))?.metadata ?? {};
+  assert.equal(labels?.['kubernetes.io/arch'], ARCHITECTURES[process.arch] ?? process.arch);
+  const before = await machine.lasting();
+
+  const said = await again('--nodes', '2');
+  assert.match(said, /nodes +2, .*1 pod taken over/);
+  assert.match(said, /node-3 .* takes no new pods; it goes on for 1 pod\. .*--nodes 3 takes it back/);
+  assert.deepEqual(await machine.lasting(), before, 'the same process');
+  assert.equal((await nodeNamed('node-3'))?.spec?.unschedulable, true);
+  const names = ['new-1', 'new-2', 'new-3'];
+  const nodeSelector = { 'kubernetes.io/arch': labels?.['kubernetes.io/arch'] ?? '', 'kubernetes.io/os': 'linux' };
+  for (const name of names) await (await api()).create(podOf(name, { nodeSelector }));
+  for (const name of names) await ready(name);
+  const placed = (await (await api()).list()).items.filter(({ metadata }) => names.includes(metadata.name));
+  assert.ok(!placed.some(({ spec }) => spec?.nodeName === 'node-3'));
+
+  assert.doesNotMatch(await again('--nodes', '3'), /takes no new pods/);
+  await until('it is taken back', async () => (await nodeNamed('node-3'))?.spec?.unschedulable === undefined, PATIENCE);
+
+  assert.match(await again('--nodes', '2'), /node-3 .* takes no new pods/);
+  await (await api()).delete('stays');
+  await until('it has ended', async () => (await (await api()).find('stays')) === undefined, PATIENCE);
+  assert.ok(!(await machine.lasting()).some((pid) => before.includes(pid)));
+
+  const foreign = join(machine.data, 'nodes', 'lost+found');
+  mkdirSync(foreign);
+  assert.doesNotMatch(await again('--nodes', '2'), /node-3/);
+  assert.ok(existsSync(foreign));
+  assert.equal(await nodeNamed('node-3'), undefined);
+  assert.ok(!existsSync(join(machine.data, 'nodes', 'node-3')));
+});

@@ -1,0 +1,81 @@
+/**
+ * Nodes of a data folder beyond those that are wanted now. As long as something is on one, it is run, so that its pods can be reached
+ * and ended, but it is cordoned; once nothing is left on it, it is removed.
+ */
+import { join } from 'node:path';
+import { isKubeError, type KubeClient } from '@reeve/kube';
+import { type HostFiles, type LocalNode, nodes, pods } from '@reeve/local-node';
+import { plural } from '../output/format.ts';
+import { nodesWith } from './machine.ts';
+
+export interface Retirement {
+  readonly files: HostFiles;
+  readonly client: KubeClient;
+  /** One folder for each node. */
+  readonly folder: string;
+  readonly wanted: readonly string[];
+  open(name: string): Promise<LocalNode>;
+}
+
+export interface RetiredNode {
+  readonly node: LocalNode;
+  /** Pods that are on it, those that have ended included. */
+  readonly pods: number;
+}
+
+/** Those that must be run. They are cordoned when this resolves; the others are gone. */
+export async function retireNodes({
+  files,
+  client,
+  folder,
+  wanted,
+  open,
+}: Retirement): Promise<readonly RetiredNode[]> {
+  const { signal } = new AbortController();
+  const kept: RetiredNode[] = [];
+  for (const name of await unwanted({ files, client, folder, wanted })) {
+    const node = await open(name);
+    const { items } = await client.resource(pods).list({ fieldSelector: `spec.nodeName=${name}` });
+    const bound = items.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    const left = new Set([...node.podKeys, ...bound]).size;
+    if (left > 0) {
+      await node.register(signal);
+      kept.push({ node, pods: left });
+      continue;
+    }
+    await removeObject(client, name);
+    await files.remove(join(folder, name));
+  }
+  return kept;
+}
+
+/** By their folders and by their objects: either may be left alone. Objects that nobody of ours has registered are left as they are. */
+async function unwanted({ files, client, folder, wanted }: Omit<Retirement, 'open'>): Promise<readonly string[]> {
+  const folders: string[] = [];
+  for (const { name } of (await files.list(folder)) ?? []) {
+    // Something else may lie there, which is nobody's to remove.
+    if ((await files.kindOf(join(folder, name, 'pods'))) === 'folder') folders.push(name);
+  }
+  const { items } = await client.resource(nodes).list();
+  const objects = items
+    .filter(({ metadata }) => metadata.managedFields?.some(({ manager }) => manager === `node-${metadata.name}`))
+    .map(({ metadata }) => metadata.name);
+  return [...new Set([...folders, ...objects])].filter((name) => !wanted.includes(name)).sort();
+}
+
+async function removeObject(client: KubeClient, name: string): Promise<void> {
+  try {
+    await client.resource(nodes).delete(name);
+  } catch (error) {
+    if (!isKubeError(error, 'KUBE_NOT_FOUND')) throw error;
+  }
+}
+
+/** For people: what goes on that they may not expect, and what they can do about it. */
+export function retiredLines(retired: readonly RetiredNode[]): readonly string[] {
+  return retired.map(({ node: { nodeName }, pods: left }) => {
+    const count = nodesWith(nodeName);
+    const back = count === undefined ? '' : `; --nodes ${count} takes it back`;
+    return `${nodeName} is beyond them and takes no new pods; it goes on for ${plural(left, 'pod')}. Delete what is on it and start again, and it is removed${back}`;
+  });
+}
