@@ -141,7 +141,7 @@ export class KillWorld {
       last = exitProblems(hit, await site.allPods());
       return last.problems.length === 0;
     };
-    await until('it knows how its pods ended', isKnown, { timeoutMs: 60_000 }).catch(() =>
+    await until('it knows how its pods ended', isKnown, { timeoutMs: PATIENCE_MS }).catch(() =>
       problems.push(...last.problems),
     );
     return last.known;

@@ -22,7 +22,7 @@ export const delNodeVerb = defineOperationVerb({
     'no-drain': { type: 'flag', help: 'Refuse instead of moving slots, if it has any.' },
     'no-reset': {
       type: 'flag',
-      help: 'Leave the removed server as it is. By default it is reset (CLUSTER RESET SOFT, keeps data).',
+      help: 'Leave the removed server as it is. By default it is reset (CLUSTER RESET HARD): it gets a new id, by which it can be added again at once.',
     },
   },
   moves: true,

@@ -103,7 +103,7 @@ export interface BumpEpoch extends RedisCommandBase {
 }
 
 /**
- * FORGET a node on all the others, within the 60 s ban, then RESET SOFT on it if it is alive and `reset`.
+ * FORGET a node on all the others, within the 60 s ban, then RESET HARD on it if it is alive and `reset`.
  * Evidence, live: it owns no slot in any view, nobody replicates it, no failover of it is under way.
  */
 export interface ForgetNode extends RedisCommandBase {

@@ -3,6 +3,7 @@ import type { ForgetNode } from '../api/commands.ts';
 import { RedisReplyError } from '../api/port.ts';
 import { countSlots } from '../api/slots.ts';
 import type { NodeLine, NodeRef } from '../api/view.ts';
+import { parseClusterNodes } from '../observe/parse.ts';
 import type { RedisContext } from './context.ts';
 import { emptyLog, hasLog } from './empty-log.ts';
 import {
@@ -10,6 +11,7 @@ import {
   askTolerant,
   doneIf,
   handlerFor,
+  isSilence,
   type IsDone,
   keyCount,
   nameOf,
@@ -96,9 +98,20 @@ const isGone: IsDone<ForgetNode> = async ({ node, by, reset }, context) => {
   if (isKnown || !reset) return doneIf(!isKnown);
   const own = await tableIfThere(context, node);
   if (own && own.others.length > 0) return 'not-done';
-  // Nobody can tell whether an append-only file was written anew since.
-  return own && !(await hasLog(context, node)) ? 'done' : 'unknown';
+  // Reset, it has another id. Nobody can tell whether an append-only file was written anew since.
+  const isAlone = own !== undefined || (await isSomebodyAlone(context, node));
+  return isAlone && !(await hasLog(context, node)) ? 'done' : 'unknown';
 };
+
+/** Whether who answers at the address, whoever it is, knows nobody. */
+async function isSomebodyAlone(context: RedisContext, node: NodeRef): Promise<boolean> {
+  try {
+    return parseClusterNodes(String(await ask(context, node, ['CLUSTER', 'NODES']))).length === 1;
+  } catch (error) {
+    if (isSilence(error)) return false;
+    throw error;
+  }
+}
 
 /**
  * All members forget a node, within the 60 s during which each refuses to learn of it again. Every member must be
@@ -137,7 +150,8 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', isGone, a
   }
   if (command.reset && own) {
     try {
-      await ask(context, node, ['CLUSTER', 'RESET', 'SOFT']);
+      // With a new id: by the old one it could not come back for a minute, whatever MEETs it, because all tell all to forget it.
+      await ask(context, node, ['CLUSTER', 'RESET', 'HARD']);
     } catch (error) {
       // A primary that holds keys refuses to be reset, and rightly so: where they came from since the count, nobody knows.
       if (!(error instanceof RedisReplyError)) throw error;

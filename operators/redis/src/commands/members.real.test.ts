@@ -109,6 +109,7 @@ for (const product of PRODUCTS) {
         }
         const [alone, ...others] = await linesOf(extra);
         assert.deepEqual([alone?.role, others.length], ['primary', 0], 'it was reset');
+        assert.notEqual(alone?.id, victim.id, 'it can be added again at once');
         assertDone(await forget(extra));
       } finally {
         await extra.stop();

@@ -38,7 +38,7 @@ export interface DeleteNodeRequest {
   readonly pace: Pace;
   /** Move its slots away first. Without it a node with slots is refused. */
   readonly drain: boolean;
-  /** RESET SOFT the node afterwards, so that it forgets the cluster too. */
+  /** RESET HARD the node afterwards: it forgets the cluster too, and can come back at once, as somebody new. */
   readonly reset: boolean;
   /** What its replicas and their new primaries must not share, most important first. Default: zone, host. */
   readonly spreadBy?: readonly string[];
@@ -91,7 +91,7 @@ function decide(request: DeleteNodeRequest, view: ClusterView): Decision<DeleteN
       ...moveSteps(view, moves),
       ...replicas.map(({ id, to }) => `${nodeName(view, id)} becomes a replica of ${nodeName(view, to)}`),
       `all ${reported(view).filter((each) => each.id !== node.id).length} other nodes forget ${name}`,
-      ...(request.reset && isReported(node) ? [`${name} forgets the cluster (RESET SOFT)`] : []),
+      ...(request.reset && isReported(node) ? [`${name} forgets the cluster (RESET HARD)`] : []),
     ],
     reasons: gate.reasons,
   };

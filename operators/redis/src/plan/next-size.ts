@@ -30,7 +30,7 @@ function operation(kind: string, request: unknown, why: string, settleMs = 0): O
   return { what: 'operation', kind, request, why, settleMs, needsApproval: false };
 }
 
-function takeOut({ desired }: NextFacts, { name, node }: Housed, why: string): OperationWish {
+export function takeOut({ desired }: NextFacts, { name, node }: Housed, why: string): OperationWish {
   const request: DeleteNodeRequest = {
     id: node.id,
     engine: desired.engine,

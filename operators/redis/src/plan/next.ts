@@ -14,6 +14,7 @@ import { isFailed, mainCluster } from './moves-view.ts';
 import { brokenPods } from './broken-pods.ts';
 import { troubleWaits } from './pod-trouble.ts';
 import { endpointOf, type PodMember } from './pods.ts';
+import { halfMembers } from './half-members.ts';
 import { fillEmpty, sizeProblems } from './next-size.ts';
 import {
   isReported,
@@ -117,6 +118,7 @@ export function nextSteps(facts: NextFacts): Next {
       ...again,
       ...fixes(facts, !isComplete),
       ...(isComplete ? lost(facts, cluster) : []),
+      ...halfMembers(facts, cluster, GOSSIP_MS),
       ...strangers.primaries,
       // A primary without slots gets no replicas: those who come would have to move once it has some.
       ...(strangers.replicas.length > 0 ? fillEmpty(facts, cluster) : []),
