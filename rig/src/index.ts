@@ -1,6 +1,7 @@
 /** @packageDocumentation How tests, proofs and benchmarks get real servers. Loopback only; nothing here is published. */
 export { pathWithBubblewrap } from './binaries/bubblewrap.ts';
 export { cached } from './binaries/cache.ts';
+export { openPage, type Page } from './browser.ts';
 export { builtFromGo, type GoBuild } from './binaries/go-build.ts';
 export { redisCli, redisServer, valkeyCli, valkeyServer } from './binaries/find.ts';
 export { type Program, runProgram } from './binaries/program.ts';
