@@ -22,12 +22,10 @@ import {
   type Host,
   type Images,
   LocalNode,
-  nodes as nodeKind,
   PROVISIONER,
   systemDirectories,
 } from '@reeve/local-node';
 import type { RedisOperatorPorts } from '@reeve/redis';
-import type { Clock } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
 import { cliError } from '../errors.ts';
@@ -38,6 +36,7 @@ import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
 import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
+import { registered as waitForNodes } from './registered.ts';
 import { refuseHalfRestored } from './restore.ts';
 import { snapshotOf } from './system-snapshot.ts';
 
@@ -72,6 +71,8 @@ export class ControlPlane implements AsyncDisposable {
   readonly url: string;
   readonly folder: DataFolder;
   readonly nodes: readonly LocalNode[];
+  /** How many of the nodes the API server knows. */
+  readonly registered: number;
   readonly detected: Detected;
   readonly transport: Transport;
   /** Resolves when somebody asks it to end with all its pods. */
@@ -80,13 +81,14 @@ export class ControlPlane implements AsyncDisposable {
   readonly #closing: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'detected' | 'transport' | 'downAsked'>,
+    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'registered' | 'detected' | 'transport' | 'downAsked'>,
     stopWork: () => Promise<void>,
     closing: AsyncDisposableStack,
   ) {
     this.url = parts.url;
     this.folder = parts.folder;
     this.nodes = parts.nodes;
+    this.registered = parts.registered;
     this.detected = parts.detected;
     this.transport = parts.transport;
     this.downAsked = parts.downAsked;
@@ -119,7 +121,8 @@ export class ControlPlane implements AsyncDisposable {
     const detected = await detectDrivers({ clock, host }, join(folder.path, 'drivers'), options.driver);
     const addresses = new AddressPool(host.files, random, folder.addresses);
     const apiServer = { host: listener.url.hostname, port: Number(listener.url.port), ca, givesTokens: true };
-    for (const facts of nodeFacts(options.machine, options, apiServer)) {
+    const expected = nodeFacts(options.machine, options, apiServer);
+    for (const facts of expected) {
       const own = {
         facts,
         folder: join(folder.nodes, facts.name),
@@ -146,8 +149,9 @@ export class ControlPlane implements AsyncDisposable {
       await running;
     };
     closing.defer(stopWork);
-    await Promise.race([running, registered(client, clock, nodes.length)]);
-    return new ControlPlane({ url, folder, nodes, detected, transport, downAsked }, stopWork, closing.move());
+    const registered = (await Promise.race([running, waitForNodes(client, clock, expected)])) ?? 0;
+    const parts = { url, folder, nodes, registered, detected, transport, downAsked };
+    return new ControlPlane(parts, stopWork, closing.move());
   }
 
   /** Ends the pods, each within its own time. Nothing else goes on from then on; the next control plane begins them anew. */
@@ -222,18 +226,6 @@ async function listenOn<T>(
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     if (wished !== undefined) throw cliError('PORT_IN_USE', `port ${wished} of 127.0.0.1 is in use`, [String(wished)]);
     return start(0);
-  }
-}
-
-const LOOK_AGAIN_MS = 10;
-const MOST_WAIT_MS = 10_000;
-
-/** Until there are as many nodes as there should be; who looks then finds them. Something that keeps them away is told elsewhere. */
-async function registered(client: KubeClient, clock: Clock, count: number): Promise<void> {
-  const endsAt = clock.now() + MOST_WAIT_MS;
-  while (clock.now() < endsAt) {
-    if ((await client.resource(nodeKind).list()).items.length >= count) return;
-    await clock.sleep(LOOK_AGAIN_MS);
   }
 }
 
