@@ -4,7 +4,8 @@ import { helpText, nearest } from './args.ts';
 import type { Command } from './command.ts';
 import { allCommands, sections } from './commands.ts';
 import { endProcess } from './end-process.ts';
-import { cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
+import { cliError, cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
+import { fileProblem, isOfTheMachine } from './file-problem.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output/report.ts';
 import { redisVerbs } from './redis/verbs.ts';
@@ -96,7 +97,8 @@ function unknownCommand([first = '', second = '']: readonly string[]): ReeveErro
   );
 }
 
-async function fail(io: Io, argv: readonly string[], error: unknown): Promise<ExitCode> {
+async function fail(io: Io, argv: readonly string[], thrown: unknown): Promise<ExitCode> {
+  const error = isOfTheMachine(thrown) ? cliError('MACHINE_REFUSED', asReeveError(thrown).message) : thrown;
   const known = asReeveError(error);
   const code = exitCodeOf(known.code);
   if (!argv.includes('--json')) {
@@ -122,7 +124,11 @@ export async function runCli(): Promise<void> {
   // Whoever read us has seen enough: `reeve logs web-0 | head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
-    throw error;
+    const why = fileProblem(error) ?? error.message;
+    const told = reportError(systemIo, cliError('OUTPUT_UNWRITABLE', `the output cannot be written: ${why}`));
+    void told.finally(() => process.exit(exit.failed));
   });
+  // Nobody is left who could be told.
+  process.stderr.on('error', () => process.exit(exit.failed));
   await endProcess(await main(process.argv.slice(2), systemIo));
 }

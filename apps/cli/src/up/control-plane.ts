@@ -26,12 +26,13 @@ import {
   systemDirectories,
 } from '@reeve/local-node';
 import type { RedisOperatorPorts } from '@reeve/redis';
+import { systemMakeFolder } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
-import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
+import { listenOn } from './listen-on.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
 import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
@@ -100,7 +101,7 @@ export class ControlPlane implements AsyncDisposable {
   static async open(ports: ControlPlanePorts, options: ControlPlaneOptions): Promise<ControlPlane> {
     await using closing = new AsyncDisposableStack();
     const { files, host, clock, random } = ports;
-    const folder = await openDataFolder(files, options.data);
+    const folder = await openDataFolder(files, options.data, systemMakeFolder);
     const nodes: LocalNode[] = [];
     const pods = podAccess((name) => nodes.find((node) => node.nodeName === name));
     const { server, listener, token, certificates, downAsked } = await openServer(
@@ -212,21 +213,6 @@ async function openServer(
     ),
   );
   return { server, listener, token: tokens[0].token, certificates, downAsked };
-}
-
-/** On the port of the last time if nobody else has it by now: pods that went on call it there. */
-async function listenOn<T>(
-  { wished, known = 0 }: { readonly wished: number | undefined; readonly known: number | undefined },
-  start: (port: number) => Promise<T>,
-): Promise<T> {
-  const port = wished ?? known;
-  try {
-    return await start(port);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    if (wished !== undefined) throw cliError('PORT_IN_USE', `port ${wished} of 127.0.0.1 is in use`, [String(wished)]);
-    return start(0);
-  }
 }
 
 /** Claims that name no class get a folder of the data folder. A class that a person changed is left as it is. */

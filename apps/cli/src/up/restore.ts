@@ -3,21 +3,29 @@
  * control plane starts while it is there, so that a restore that died in the middle is neither overlooked nor gone on upon.
  */
 import { resolve } from 'node:path';
-import { asReeveError, type Files } from '@reeve/runtime';
+import { asReeveError, type Files, systemMakeFolder } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import { plural } from '../output/format.ts';
 import { type DataFolder, defaultDataFolder, openDataFolder } from './data-folder.ts';
 import type { restoreOptions } from './spec.ts';
-import { copyStore, inspectStore, isThere, removeStore, replaceStore, takeStore } from './system-store-file.ts';
+import {
+  copyStore,
+  inspectStore,
+  isThere,
+  refuseUnreadable,
+  removeStore,
+  replaceStore,
+  takeStore,
+} from './system-store-file.ts';
 
 export async function run({ words, values, io }: CommandLine<typeof restoreOptions>): Promise<ExitCode> {
   const [file, more] = words;
   if (file === undefined || more !== undefined) throw usage('reeve restore takes one FILE');
   const from = resolve(file);
-  if (!(await isThere(from))) throw cliError('FILE_UNREADABLE', `${from}: there is no such file`, [from]);
+  await refuseUnreadable(from);
   const { files, clock } = io.ports;
-  const folder = await openDataFolder(files, resolve(values.data ?? defaultDataFolder(io.env)));
+  const folder = await openDataFolder(files, resolve(values.data ?? defaultDataFolder(io.env)), systemMakeFolder);
   // Copied and read before anything is touched.
   const next = `${folder.store}.new`;
   await removeStore(next);

@@ -1,10 +1,11 @@
 /** The file of a store from outside: taken, looked into, copied, put in place. */
-import { createReadStream } from 'node:fs';
-import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, link, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { besideStore, type FileJournal, sqliteJournal } from '@reeve/embedded';
 import { asReeveError } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
+import { fileProblem } from '../file-problem.ts';
 
 /** Loaded, and ours until it is closed. Undefined: a control plane has it. */
 export async function takeStore(path: string): Promise<FileJournal | undefined> {
@@ -54,6 +55,28 @@ async function beginningOf(path: string): Promise<string> {
   return buffer.toString('latin1', 0, bytesRead);
 }
 
+/** Before anything is done: whoever is to read it finds a file, and may. */
+export async function refuseUnreadable(path: string): Promise<void> {
+  try {
+    await using file = await open(path, 'r');
+    if (!(await file.stat()).isFile()) throw cliError('FILE_UNREADABLE', `${path} is no file`, [path]);
+  } catch (error) {
+    const why = fileProblem(error);
+    throw why === undefined ? error : cliError('FILE_UNREADABLE', `${path}: ${why}`, [path]);
+  }
+}
+
+/** The same of a file that is not there yet: there is a folder for it, in which this user may make one. */
+export async function refuseUnwritable(path: string): Promise<void> {
+  try {
+    // With the dot a file in its place is told as one.
+    await access(`${dirname(path)}/.`, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = fileProblem(error);
+    throw why === undefined ? error : cliError('FILE_UNWRITABLE', `${dirname(path)}: ${why}`, [path]);
+  }
+}
+
 export async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined;
 }
@@ -68,9 +91,14 @@ export async function writeStore(
   path: string,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  await using file = await open(path, 'wx', 0o600);
-  for await (const chunk of chunks) await file.writeFile(chunk);
-  await file.sync();
+  try {
+    await using file = await open(path, 'wx', 0o600);
+    for await (const chunk of chunks) await file.writeFile(chunk);
+    await file.sync();
+  } catch (error) {
+    const why = fileProblem(error);
+    throw why === undefined ? error : cliError('FILE_UNWRITABLE', `${path}: ${why}`, [path]);
+  }
 }
 
 export function copyStore(from: string, to: string): Promise<void> {
