@@ -31,7 +31,10 @@ export async function run({ words, values, io }: CommandLine<typeof restoreOptio
   await removeStore(next);
   try {
     await copyStore(from, next);
-    const { objects, revision } = await inspectStore(next, from);
+    const { objects, revision, isChecked } = await inspectStore(next, from);
+    if (!isChecked) {
+      io.err(`reeve: ${from} has no checksum (an older reeve made it, or a copy by hand): it may be damaged unseen\n`);
+    }
     const stamp = new Date(clock.now()).toISOString().replaceAll(':', '-');
     const kept = `${folder.store}.before-${stamp}`;
     await markAndFree(files, folder, from);

@@ -22,11 +22,13 @@ export async function takeStore(path: string): Promise<FileJournal | undefined> 
 export interface StoreSummary {
   readonly objects: number;
   readonly revision: number;
+  /** It says what it was made of, and that is what it holds. Else nobody can tell. */
+  readonly isChecked: boolean;
 }
 
 const MAGIC = 'SQLite format 3\0';
 
-/** Reads all of it; throws BACKUP_UNREADABLE if it is no store of a version that we know. */
+/** Reads all of it; throws BACKUP_UNREADABLE if it is no store of a version that we know, or not what was backed up. */
 export async function inspectStore(path: string, name: string): Promise<StoreSummary> {
   const unreadable = (why: string) => cliError('BACKUP_UNREADABLE', `${name}: ${why}`, [name]);
   // An empty file would be made a store.
@@ -40,7 +42,11 @@ export async function inspectStore(path: string, name: string): Promise<StoreSum
       if (deleted) objects.delete(place);
       else objects.add(place);
     }
-    return { objects: objects.size, revision: Math.max(compacted, rows.at(-1)?.revision ?? 0) };
+    const wholeness = await journal.wholeness();
+    if (wholeness === 'damaged')
+      throw unreadable('was changed or damaged since it was made: its checksum does not fit');
+    const revision = Math.max(compacted, rows.at(-1)?.revision ?? 0);
+    return { objects: objects.size, revision, isChecked: wholeness === 'whole' };
   } catch (error) {
     const { code, message } = asReeveError(error);
     throw code === 'EMBEDDED_STORE_UNREADABLE' ? unreadable(message) : error;
