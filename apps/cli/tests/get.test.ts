@@ -49,6 +49,25 @@ test('objects are listed as a table, by namespace, by label, or all', async (t) 
   assert.equal((await api.run('get cm/one cm/two -o name')).out, 'configmap/one\nconfigmap/two\n');
 });
 
+test('of several that are named what is there is shown, the rest reported', async (t) => {
+  const api = await ApiHarness.open(t);
+  await api.maps().create(map('one'));
+  await api.maps().create(map('two'));
+  const table = await api.run('get cm/one cm/nope cm/two ns/none');
+  assert.equal(table.code, 1);
+  assert.match(table.out, /^NAME.*\nconfigmap\/one .*\nconfigmap\/two .*\n$/);
+  assert.match(table.err, /"nope" not found.*KUBE_NOT_FOUND[^]*"none" not found/);
+  const json = await api.run('get cm one nope -o json');
+  assert.equal(json.code, 1);
+  assert.deepEqual(
+    (json.json().items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
+    ['one'],
+  );
+  assert.match(json.err, /"nope" not found/);
+  const alone = await api.run('get cm nope');
+  assert.deepEqual([alone.code, alone.out], [1, '']);
+});
+
 test('one object is printed whole, several as a list, without who owns what', async (t) => {
   const api = await ApiHarness.open(t);
   await api.maps().create(map('one', { data: { yes: 'no' } }));
