@@ -110,6 +110,10 @@ export const cliErrors = {
     meaning: 'The API serves no kind of that name.',
     remedy: 'Check the name; for a custom kind, that its CustomResourceDefinition is there.',
   },
+  CONTAINER_UNKNOWN: {
+    meaning: 'The pod has no container of that name.',
+    remedy: 'Give one of those that the message names, or none: then the first one is taken.',
+  },
   KIND_AMBIGUOUS: {
     meaning: 'Kinds of several groups have that name.',
     remedy: 'Give the group, too: KIND.GROUP. The message names them.',
@@ -191,6 +195,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'BACKUP_UNREADABLE',
   'KIND_UNKNOWN',
   'KIND_AMBIGUOUS',
+  'CONTAINER_UNKNOWN',
   'MANIFEST_INVALID',
   'AGENT_IDENTITY',
   'JOURNAL_MISSING',

@@ -33,7 +33,8 @@ function overview(): string {
     'reeve COMMAND --help shows what a command takes. --version shows the version.',
     '',
     'Exit codes: 0 done (check: clean); 1 failed, or check found something; 2 the command line is wrong;',
-    '3 refused or not approved, nothing was changed unless it says so; 130 stopped by Ctrl-C.',
+    '3 refused or not approved, nothing was changed unless it says so; 130 stopped by Ctrl-C before it was done.',
+    'What runs until Ctrl-C (up, run, --watch, --follow) ends with 0 by it; exec ends as its command does.',
     '',
   ];
   return lines.join('\n');
@@ -42,6 +43,7 @@ function overview(): string {
 /** Runs one command line. Never throws; what it prints goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const stop = new AbortController();
+  const stopsSafely = commandOf(argv)?.stopsSafely === true;
   let stoppedAt: number | undefined;
   const release = io.onInterrupt(() => {
     const now = io.ports.clock.now();
@@ -50,7 +52,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       return;
     }
     stoppedAt = now;
-    io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
+    if (stopsSafely) io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
     stop.abort(new ReeveError('INTERRUPTED', 'stopped by Ctrl-C'));
   });
   try {
@@ -101,6 +103,11 @@ async function fail(io: Io, argv: readonly string[], thrown: unknown): Promise<E
   const error = isOfTheMachine(thrown) ? cliError('MACHINE_REFUSED', asReeveError(thrown).message) : thrown;
   const known = asReeveError(error);
   const code = exitCodeOf(known.code);
+  // There is nothing to go on with, and nothing to be done about it.
+  if (known.code === 'INTERRUPTED' && commandOf(argv)?.stopsSafely !== true) {
+    io.err(`reeve: ${known.message}\n`);
+    return code;
+  }
   if (!argv.includes('--json')) {
     await reportError(io, error, known.code === 'USAGE' ? helpFor(argv) : undefined);
     return code;

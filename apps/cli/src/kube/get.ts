@@ -7,7 +7,7 @@ import { styleFor } from '../output/style.ts';
 import { type Api, withApi } from './api.ts';
 import { customColumns, knownColumns } from './columns.ts';
 import { follow } from './follow.ts';
-import { kindWord, readWanted, resolveKind } from './kinds.ts';
+import { kindWord, readWanted, resolveKind, type Wanted } from './kinds.ts';
 import { type ObjectForm, objectsText, objectText } from './print.ts';
 import type { getOptions } from './spec.ts';
 import { type Column, serverTable, type Table, TablePrinter, tableOf } from './table.ts';
@@ -26,7 +26,7 @@ const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
 export async function run(line: GetLine): Promise<ExitCode> {
-  const { words, values, signal } = line;
+  const { words, values } = line;
   const wanted = readWanted(words);
   const isNamed = wanted.some(({ names }) => names.length > 0);
   if (isNamed && values.selector !== undefined) throw usage('a name and --selector exclude each other');
@@ -37,21 +37,27 @@ export async function run(line: GetLine): Promise<ExitCode> {
   if (values.watch && (wanted.length > 1 || wanted.some(({ names }) => names.length > 1))) {
     throw usage('--watch takes one kind, and one name at most');
   }
-  return withApi(line, async (api) => {
-    const served = await servedResources(api.client, { signal });
-    const groups = wanted.map(({ kind: word, names }): Group => {
-      const kind = resolveKind(served, word);
-      return { kind, names, namespace: kind.namespaced && !values['all-namespaces'] ? api.namespace : undefined };
-    });
-    const [first] = groups;
-    if (values.watch && first) return watch(line, api, first);
-    const form = values.output ?? 'table';
-    const missing = new Missing(groups);
-    if (form === 'table' || form === 'wide') await printTables(line, api, groups, missing);
-    else await printObjects(line, api, groups, form as ObjectForm, missing);
-    for (const error of missing.errors) await reportError(line.io, error);
-    return missing.errors.length === 0 ? exit.ok : exit.failed;
+  return withApi(line, (api) => get(line, api, wanted)).catch((error: unknown) => {
+    if (values.selector === undefined || !isKubeError(error, 'KUBE_INVALID')) throw error;
+    throw usage(`--selector '${values.selector}': ${error.status?.message ?? error.message}`);
   });
+}
+
+async function get(line: GetLine, api: Api, wanted: readonly Wanted[]): Promise<ExitCode> {
+  const { values, signal } = line;
+  const served = await servedResources(api.client, { signal });
+  const groups = wanted.map(({ kind: word, names }): Group => {
+    const kind = resolveKind(served, word);
+    return { kind, names, namespace: kind.namespaced && !values['all-namespaces'] ? api.namespace : undefined };
+  });
+  const [first] = groups;
+  if (values.watch && first) return watch(line, api, first);
+  const form = values.output ?? 'table';
+  const missing = new Missing(groups);
+  if (form === 'table' || form === 'wide') await printTables(line, api, groups, missing);
+  else await printObjects(line, api, groups, form as ObjectForm, missing);
+  for (const error of missing.errors) await reportError(line.io, error);
+  return missing.errors.length === 0 ? exit.ok : exit.failed;
 }
 
 /** Of several objects that are named, those that are not there keep nobody from seeing the others. */

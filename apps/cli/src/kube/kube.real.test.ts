@@ -235,8 +235,8 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     assert.deepEqual([ended.code, ended.stdout, ended.stderr], [7, 'out\n', 'err\n']);
     assert.equal(await scene.ok(['exec', 'web-0', '-i', '--', 'cat'], 'piped\n'), 'piped\n');
     const none = await scene.reeve(['exec', 'web-0', '-c', 'none', '--', 'ls']);
-    assert.equal(none.code, 1);
-    assert.match(none.stderr, /container none is not valid for pod web-0/);
+    assert.equal(none.code, 2);
+    assert.match(none.stderr, /pod web-0 has no container none; it has main .*CONTAINER_UNKNOWN/);
   });
 
   await t.test('a pod calls the API by what its service account gives it', async () => {

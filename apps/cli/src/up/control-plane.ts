@@ -30,7 +30,7 @@ import { systemMakeFolder } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { tellHolder } from './holder.ts';
+import { inUse, tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { listenOn } from './listen-on.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
@@ -184,7 +184,7 @@ async function openServer(
 ): Promise<OpenServer> {
   const { clock, random, files, host } = ports;
   const journal = sqliteJournal({ path: folder.store });
-  const store = await Store.open({ journal, clock, onError });
+  const store = await Store.open({ journal, clock, onError }).catch((error: unknown) => inUse(host, folder, error));
   closing.defer(() => store.close());
   await tellHolder(host, folder, 'up');
   // Not before the store is ours: a restore that begins now finds it taken.
