@@ -63,12 +63,16 @@ test('Ctrl-C ends with 130, and talks of no journal and no safe place', async ()
     Promise.resolve({
       protocol: 'v5.channel.k8s.io',
       send: () => undefined,
-      // biome-ignore lint/correctness/useYield: it says nothing, and ends with its signal
-      messages: (async function* () {
-        const ended = new Promise((resolve) => signal?.addEventListener('abort', resolve));
-        stop();
-        await ended;
-      })(),
+      messages: {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            const ended = new Promise((resolve) => signal?.addEventListener('abort', resolve));
+            stop();
+            await ended;
+            return { done: true, value: undefined };
+          },
+        }),
+      },
       [Symbol.dispose]: () => undefined,
     });
   const ran = await api.run('exec p -- sleep 1', { interrupt: (send) => (stop = send) });
