@@ -259,7 +259,7 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     assert.match(again.stderr, /FILE_EXISTS/);
     const inUse = await scene.reeve(['restore', file]);
     assert.equal(inUse.code, 3);
-    assert.match(inUse.stderr, /PLANE_RUNNING/);
+    assert.match(inUse.stderr, /`reeve up`, process \d+, has \S+ in use.*PLANE_RUNNING/);
     await scene.ok(['delete', 'sts', 'web', '--wait']);
     await until('its pods are gone', async () => (await scene.reeve(['get', 'pods'])).stdout === '', PATIENCE);
     assert.equal(await scene.stopped('SIGTERM'), 0);

@@ -26,11 +26,11 @@ import {
   systemDirectories,
 } from '@reeve/local-node';
 import type { RedisOperatorPorts } from '@reeve/redis';
-import { systemMakeFolder } from '@reeve/runtime';
+import { asReeveError, systemMakeFolder } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { inUse, tellHolder } from './holder.ts';
+import { planeRunning, tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { listenOn } from './listen-on.ts';
 import { type Machine, nodeFacts, type NodesWanted } from './machine.ts';
@@ -184,7 +184,9 @@ async function openServer(
 ): Promise<OpenServer> {
   const { clock, random, files, host } = ports;
   const journal = sqliteJournal({ path: folder.store });
-  const store = await Store.open({ journal, clock, onError }).catch((error: unknown) => inUse(host, folder, error));
+  const store = await Store.open({ journal, clock, onError }).catch(async (error: unknown) => {
+    throw asReeveError(error).code === 'EMBEDDED_STORE_LOCKED' ? await planeRunning(host, folder) : error;
+  });
   closing.defer(() => store.close());
   await tellHolder(host, folder, 'up');
   // Not before the store is ours: a restore that begins now finds it taken.

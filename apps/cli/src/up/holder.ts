@@ -1,6 +1,6 @@
 /** Who has the store of a data folder, for whoever waits for it: whom to ask, how long to wait, what to tell a person. */
 import { type Host, isMarkedThere, ownMark, type ProcessMark } from '@reeve/local-node';
-import { asReeveError } from '@reeve/runtime';
+import type { ReeveError } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
 import type { DataFolder } from './data-folder.ts';
 import { downLine } from './down-line.ts';
@@ -24,13 +24,12 @@ export async function holderOf({ files, processes }: Host, folder: DataFolder): 
   return told && (await isMarkedThere(processes, told)) ? told : undefined;
 }
 
-/** Why a store could not be opened: of one that is taken, by whom. */
-export async function inUse(host: Host, folder: DataFolder, error: unknown): Promise<never> {
-  if (asReeveError(error).code !== 'EMBEDDED_STORE_LOCKED') throw error;
+/** That the store is taken, by whom, and what to do about it. */
+export async function planeRunning(host: Host, folder: DataFolder): Promise<ReeveError> {
   const holder = await holderOf(host, folder);
   const who = holder ? `\`reeve ${holder.command}\`, process ${holder.pid},` : 'another process';
   const message = `${who} has ${folder.path} in use; \`${downLine(folder.path)}\` ends it with its pods`;
-  throw cliError('PLANE_RUNNING', message, [folder.path, ...(holder ? [String(holder.pid)] : [])]);
+  return cliError('PLANE_RUNNING', message, [folder.path, ...(holder ? [String(holder.pid)] : [])]);
 }
 
 function holderIn(text: string): Holder | undefined {
