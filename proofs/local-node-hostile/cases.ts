@@ -145,7 +145,7 @@ const inUse: Case = {
   name: 'a data folder that is in use',
   async run(place) {
     const said = await refusal('up', '--data', place.machine.data);
-    assert.match(said, /EMBEDDED_STORE_LOCKED/);
+    assert.match(said, /PLANE_RUNNING/);
     // A good backup: it is the folder that is refused, not the file.
     const copy = join(temporaryFolder('reeve-copy'), 'backup.db');
     const args = ['backup', copy, '--data', place.machine.data];

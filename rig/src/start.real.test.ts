@@ -25,6 +25,7 @@ test('npm start brings a declared cluster up, shows it and says how to go on; th
   assert.doesNotMatch(second.said, /Creating/);
   assert.match(second.said, /Running: 16384 slots, 3 primaries, 3 replicas/);
   assert.match(second.said, /6 pods ended/);
+  assert.doesNotMatch(second.said, /pods go on/i, 'what Ctrl-C does is said once, as it is here');
   assert.doesNotMatch(second.said, /still open/, 'the control plane ends by itself while its pods go on');
   assert.deepEqual(processesOf(data), [], 'nothing is left');
 });

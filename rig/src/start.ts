@@ -139,6 +139,16 @@ function howToGoOn(): void {
   say('');
 }
 
+/** What `reeve up` says, without what Ctrl-C does to it where it runs alone: here it ends the pods, too, as is said below. */
+function withoutItsEnd(): (text: string) => void {
+  let rest = '';
+  return (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (!/^Ctrl-C stops|^Stopping\. Pods go on/.test(line)) say(line);
+  };
+}
+
 async function bringUp(): Promise<number> {
   const stop = new Stop();
   const args = [REEVE, 'up', '--data', data];
@@ -147,9 +157,10 @@ async function bringUp(): Promise<number> {
   );
   const plane = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let told = '';
+  const pass = withoutItsEnd();
   plane.stdout.setEncoding('utf8').on('data', (text: string) => {
     told += text;
-    process.stdout.write(text);
+    pass(text);
   });
   while (!told.includes('Ctrl-C') && !hasEnded(plane)) await sleep(50);
   // Somebody else has the folder, or it cannot be used: nothing of it is ours to end.

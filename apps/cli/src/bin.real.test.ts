@@ -1,7 +1,8 @@
 /** bin/reeve.js itself: what an old Node makes of it, and whom it hands over to. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, copyFileSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -89,5 +90,22 @@ test('signals go through to the one handed over to, and its exit code comes back
   ] as const) {
     const { code, err } = await run(program, ['wait'], (_text, child) => child.kill(signal));
     assert.deepEqual([code, err], [expected, ''], signal);
+  }
+});
+
+test('a full disk behind the output is told, with its code and no stack', async () => {
+  const full = openSync('/dev/full', 'w');
+  try {
+    const child = spawn(process.execPath, [REEVE, '--help'], { stdio: ['ignore', full, 'pipe'] });
+    let err = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    const [code] = (await once(child, 'close')) as [number | null];
+    assert.equal(code, 1);
+    assert.match(err, /^reeve: the output cannot be written: no room is left on the disk \[OUTPUT_UNWRITABLE\]\n {4}→/);
+    assert.doesNotMatch(err, /\n {4}at /);
+  } finally {
+    closeSync(full);
   }
 });

@@ -5,6 +5,8 @@ import type { Io } from './io.ts';
 
 export interface Command {
   readonly spec: CommandSpec;
+  /** Ctrl-C lets it come to a place from which it can be gone on with; who waits for that is told so. */
+  readonly stopsSafely?: boolean;
   /** Parses and runs, or answers `help` when that was asked for. */
   run(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode | 'help'>;
 }
@@ -19,13 +21,15 @@ export interface CommandLine<Specs extends OptionSpecs = OptionSpecs> {
 
 interface CommandDefinition<Specs extends OptionSpecs> extends Omit<CommandSpec, 'groups'> {
   readonly options: Specs;
+  readonly stopsSafely?: boolean;
   /** The module that has the code: others need not wait for it. */
   load(): Promise<{ run(line: CommandLine<Specs>): Promise<ExitCode> }>;
 }
 
 export function defineCommand<Specs extends OptionSpecs>(definition: CommandDefinition<Specs>): Command {
-  const { options, load, ...rest } = definition;
+  const { options, load, stopsSafely = false, ...rest } = definition;
   return {
+    stopsSafely,
     spec: { ...rest, groups: [{ title: 'Options', options }] },
     async run(argv, io, signal) {
       const { words, values, help } = parseLine(options, argv);

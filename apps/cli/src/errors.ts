@@ -14,7 +14,19 @@ export const cliErrors = {
   },
   FILE_UNREADABLE: {
     meaning: 'A file named on the command line cannot be read.',
-    remedy: 'Check the path and its permissions.',
+    remedy: 'Check the path and its permissions. Of a folder give its files, one after another.',
+  },
+  FILE_UNWRITABLE: {
+    meaning: 'A file named on the command line cannot be written. Nothing was changed.',
+    remedy: 'Check the folder: it must be there, be yours to write to, and have room.',
+  },
+  OUTPUT_UNWRITABLE: {
+    meaning: 'What a command prints cannot be written to where its output goes.',
+    remedy: 'Make room where the output is sent to, or send it elsewhere. What the command did is done.',
+  },
+  MACHINE_REFUSED: {
+    meaning: 'The operating system refused something that a command needs: a permission, room on a disk, open files.',
+    remedy: 'The message names what; mend it and try again.',
   },
   ADDRESS_UNRESOLVED: {
     meaning: 'A host name given on the command line has no address.',
@@ -33,12 +45,17 @@ export const cliErrors = {
     remedy: 'Answer `yes`, or pass --yes, or --approve with the digest that --dry-run prints.',
   },
   DATA_FOLDER: {
-    meaning: 'The data folder of a control plane is not one, or was written by a newer version. Nothing was changed.',
-    remedy: 'Check --data. If it is right, use the version of reeve that wrote it.',
+    meaning:
+      'The data folder of a control plane is not one, cannot be made or read, or was written by a newer version. Nothing was changed.',
+    remedy: 'Check --data: a folder of your own. If it is right, use the version of reeve that wrote it.',
   },
   PORT_IN_USE: {
     meaning: 'Something else listens on the port that was asked for. Nothing was started.',
     remedy: 'Give another --port (of `reeve run`: --listen), or none: then one that is free is taken.',
+  },
+  PORT_DENIED: {
+    meaning: 'The user of this process may not listen on the port that was asked for. Nothing was started.',
+    remedy: 'Give a --port of 1024 or more, or none: then one that is free is taken.',
   },
   OPERATORS_RUN: {
     meaning: 'The API is that of a control plane which runs the operators itself. Nothing was started.',
@@ -92,6 +109,10 @@ export const cliErrors = {
   KIND_UNKNOWN: {
     meaning: 'The API serves no kind of that name.',
     remedy: 'Check the name; for a custom kind, that its CustomResourceDefinition is there.',
+  },
+  CONTAINER_UNKNOWN: {
+    meaning: 'The pod has no container of that name.',
+    remedy: 'Give one of those that the message names, or none: then the first one is taken.',
   },
   KIND_AMBIGUOUS: {
     meaning: 'Kinds of several groups have that name.',
@@ -165,6 +186,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'USAGE',
   'PASSWORD_ARGUMENT',
   'FILE_UNREADABLE',
+  'FILE_UNWRITABLE',
   'ADDRESS_UNRESOLVED',
   'NODE_UNKNOWN',
   'NODE_AMBIGUOUS',
@@ -173,6 +195,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'BACKUP_UNREADABLE',
   'KIND_UNKNOWN',
   'KIND_AMBIGUOUS',
+  'CONTAINER_UNKNOWN',
   'MANIFEST_INVALID',
   'AGENT_IDENTITY',
   'JOURNAL_MISSING',

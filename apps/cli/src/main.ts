@@ -4,7 +4,8 @@ import { helpText, nearest } from './args.ts';
 import type { Command } from './command.ts';
 import { allCommands, sections } from './commands.ts';
 import { endProcess } from './end-process.ts';
-import { cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
+import { cliError, cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
+import { fileProblem, isOfTheMachine } from './file-problem.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output/report.ts';
 import { redisVerbs } from './redis/verbs.ts';
@@ -32,7 +33,8 @@ function overview(): string {
     'reeve COMMAND --help shows what a command takes. --version shows the version.',
     '',
     'Exit codes: 0 done (check: clean); 1 failed, or check found something; 2 the command line is wrong;',
-    '3 refused or not approved, nothing was changed unless it says so; 130 stopped by Ctrl-C.',
+    '3 refused or not approved, nothing was changed unless it says so; 130 stopped by Ctrl-C before it was done.',
+    'What runs until Ctrl-C (up, run, --watch, --follow) ends with 0 by it; exec ends as its command does.',
     '',
   ];
   return lines.join('\n');
@@ -41,6 +43,7 @@ function overview(): string {
 /** Runs one command line. Never throws; what it prints goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const stop = new AbortController();
+  const stopsSafely = commandOf(argv)?.stopsSafely === true;
   let stoppedAt: number | undefined;
   const release = io.onInterrupt(() => {
     const now = io.ports.clock.now();
@@ -49,7 +52,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       return;
     }
     stoppedAt = now;
-    io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
+    if (stopsSafely) io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
     stop.abort(new ReeveError('INTERRUPTED', 'stopped by Ctrl-C'));
   });
   try {
@@ -96,9 +99,15 @@ function unknownCommand([first = '', second = '']: readonly string[]): ReeveErro
   );
 }
 
-async function fail(io: Io, argv: readonly string[], error: unknown): Promise<ExitCode> {
+async function fail(io: Io, argv: readonly string[], thrown: unknown): Promise<ExitCode> {
+  const error = isOfTheMachine(thrown) ? cliError('MACHINE_REFUSED', asReeveError(thrown).message) : thrown;
   const known = asReeveError(error);
   const code = exitCodeOf(known.code);
+  // There is nothing to go on with, and nothing to be done about it.
+  if (known.code === 'INTERRUPTED' && commandOf(argv)?.stopsSafely !== true) {
+    io.err(`reeve: ${known.message}\n`);
+    return code;
+  }
   if (!argv.includes('--json')) {
     await reportError(io, error, known.code === 'USAGE' ? helpFor(argv) : undefined);
     return code;
@@ -122,7 +131,11 @@ export async function runCli(): Promise<void> {
   // Whoever read us has seen enough: `reeve logs web-0 | head`.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(BROKEN_PIPE);
-    throw error;
+    const why = fileProblem(error) ?? error.message;
+    const told = reportError(systemIo, cliError('OUTPUT_UNWRITABLE', `the output cannot be written: ${why}`));
+    void told.finally(() => process.exit(exit.failed));
   });
+  // Nobody is left who could be told.
+  process.stderr.on('error', () => process.exit(exit.failed));
   await endProcess(await main(process.argv.slice(2), systemIo));
 }

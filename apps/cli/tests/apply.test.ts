@@ -18,7 +18,7 @@ test('what is applied is created, changed, or left as it is', async (t) => {
   const found = await api.maps().get('m');
   assert.deepEqual(found.data, { b: '2' }, 'what is no longer in the file is gone');
   assert.equal(found.metadata.managedFields?.[0]?.manager, 'reeve');
-  assert.match(await apply({ b: '2' }, '-o yaml'), /^---\napiVersion: v1\nkind: ConfigMap\n/);
+  assert.match(await apply({ b: '2' }, '-o yaml'), /^apiVersion: v1\nkind: ConfigMap\n/);
 });
 
 test('fields of others are told with their owner, and taken over by --force only', async (t) => {
@@ -135,4 +135,18 @@ test('logs come as the server sends them, of the container that is meant', async
   for (const line of ['logs', 'logs a b', 'logs svc/p', 'logs p --tail -1']) {
     assert.equal((await api.run(line)).code, 2, line);
   }
+});
+
+test('with -o json several objects are one list, one is itself', async (t) => {
+  const api = await ApiHarness.open(t);
+  const two = [map('one'), map('two')].map((object) => JSON.stringify(object)).join('\n---\n');
+  const list = (await api.withFile('apply -f FILE -o json', two)).json();
+  assert.deepEqual([list.kind, (list.items as unknown[]).length], ['List', 2]);
+  assert.match((await api.withFile('apply -f FILE -o yaml', two)).out, /^apiVersion: v1\nkind: List\n/);
+  assert.equal((await api.withFile('apply -f FILE -o name', two)).out, 'configmap/one\nconfigmap/two\n');
+  assert.equal((await api.withFile('apply -f FILE -o json', map('one'))).json().kind, 'ConfigMap');
+  const odd = `${two}\n---\n{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"NO"}}`;
+  const half = await api.withFile('apply -f FILE -o json', odd);
+  assert.equal(half.code, 1);
+  assert.equal((half.json().items as unknown[]).length, 2);
 });

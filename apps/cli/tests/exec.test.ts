@@ -46,6 +46,39 @@ test('outputs go where they belong, and the exit code is that of the command', a
   assert.deepEqual(asked[0]?.protocols, ['v5.channel.k8s.io']);
 });
 
+test('a container that the pod does not have is refused with those that it has; so by logs', async () => {
+  const { api, asked } = scripted([]);
+  for (const line of ['exec p -c nope -- true', 'logs p -c nope']) {
+    const { code, err } = await api.run(line);
+    assert.equal(code, 2, err);
+    assert.match(err, /pod p has no container nope; it has main \[CONTAINER_UNKNOWN\]\n +→ Give one of those/);
+  }
+  assert.deepEqual(asked, []);
+});
+
+test('Ctrl-C ends with 130, and talks of no journal and no safe place', async () => {
+  const { api } = scripted([]);
+  let stop = () => undefined as void;
+  api.socket = ({ signal }) =>
+    Promise.resolve({
+      protocol: 'v5.channel.k8s.io',
+      send: () => undefined,
+      messages: {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            const ended = new Promise((resolve) => signal?.addEventListener('abort', resolve));
+            stop();
+            await ended;
+            return { done: true, value: undefined };
+          },
+        }),
+      },
+      [Symbol.dispose]: () => undefined,
+    });
+  const ran = await api.run('exec p -- sleep 1', { interrupt: (send) => (stop = send) });
+  assert.deepEqual([ran.code, ran.out, ran.err], [130, '', 'reeve: stopped by Ctrl-C\n']);
+});
+
 test('what is piped to it goes to the command, which is told its end', async () => {
   const { api, sent, asked } = scripted([said(3, JSON.stringify({ ...failure({}), status: 'Success' }))]);
   const input = 'x'.repeat(40_000);
@@ -74,11 +107,11 @@ test('what keeps a command from running is an error', async () => {
 });
 
 test('why there is no socket is asked for', async () => {
-  const refusal = { ...failure({ message: 'container nope is not valid for pod p', code: 400 }), reason: 'BadRequest' };
+  const refusal = { ...failure({ message: 'container main is not valid for pod p', code: 400 }), reason: 'BadRequest' };
   const api = new ApiHarness(({ path }) => {
     const [status, body] = path.includes('/exec?') ? [400, refusal] : [200, pod];
     return Promise.resolve({ status, headers: {}, body: Buffer.from(JSON.stringify(body)) });
   });
   api.socket = () => Promise.reject(new KubeError('KUBE_REFUSED', 'the server makes no socket'));
-  assert.match((await api.run('exec p -c nope -- ls')).err, /container nope is not valid for pod p \[KUBE_INVALID\]/);
+  assert.match((await api.run('exec p -- ls')).err, /container main is not valid for pod p \[KUBE_INVALID\]/);
 });

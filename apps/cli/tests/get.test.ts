@@ -1,6 +1,7 @@
 /** `reeve get` and `reeve events` on an API in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { KubeError } from '@reeve/kube';
 import { ApiHarness, events, map } from './api.ts';
 
 test('objects are listed as a table, by namespace, by label, or all', async (t) => {
@@ -47,6 +48,25 @@ test('objects are listed as a table, by namespace, by label, or all', async (t) 
     /^NAME.*\nconfigmap\/one .*\nconfigmap\/two .*\n\nNAME.*\nnamespace\/default /,
   );
   assert.equal((await api.run('get cm/one cm/two -o name')).out, 'configmap/one\nconfigmap/two\n');
+});
+
+test('of several that are named what is there is shown, the rest reported', async (t) => {
+  const api = await ApiHarness.open(t);
+  await api.maps().create(map('one'));
+  await api.maps().create(map('two'));
+  const table = await api.run('get cm/one cm/nope cm/two ns/none');
+  assert.equal(table.code, 1);
+  assert.match(table.out, /^NAME.*\nconfigmap\/one .*\nconfigmap\/two .*\n$/);
+  assert.match(table.err, /"nope" not found.*KUBE_NOT_FOUND[^]*"none" not found/);
+  const json = await api.run('get cm one nope -o json');
+  assert.equal(json.code, 1);
+  assert.deepEqual(
+    (json.json().items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
+    ['one'],
+  );
+  assert.match(json.err, /"nope" not found/);
+  const alone = await api.run('get cm nope');
+  assert.deepEqual([alone.code, alone.out], [1, '']);
 });
 
 test('one object is printed whole, several as a list, without who owns what', async (t) => {
@@ -106,7 +126,7 @@ test('changes are printed as they come, until Ctrl-C', async (t) => {
       if (text.includes('second')) stop();
     },
   });
-  assert.equal(ran.code, 0, ran.err);
+  assert.deepEqual([ran.code, ran.err], [0, '']);
   assert.deepEqual(seen, ['configmap/first', 'configmap/second']);
 });
 
@@ -131,6 +151,9 @@ test('lines that mean nothing are refused before anybody is asked', async (t) =>
   const unknown = await api.run('get confgmaps');
   assert.equal(unknown.code, 2);
   assert.match(unknown.err, /there is no kind 'confgmaps'; did you mean configmaps\? \[KIND_UNKNOWN\]\n +→ /);
+  const selector = await api.run(['get', 'cm', '-l', 'a b c']);
+  assert.equal(selector.code, 2);
+  assert.match(selector.err, /--selector 'a b c': unable to parse requirement: .* \[USAGE\]\n +→ reeve get --help/);
   const missing = await api.run('get cm nothing');
   assert.equal(missing.code, 1);
   assert.match(missing.err, /"nothing" not found \[KUBE_NOT_FOUND\]\n +→ /);
@@ -155,7 +178,12 @@ test('events are in order of time, of all or of one object', async (t) => {
   assert.deepEqual(reasons(all.out), ['R-early', 'R-late']);
   assert.match(all.out, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n60m +Normal +R-early +pod\/web-1 +what\n60s /);
   assert.deepEqual(reasons((await api.run('events pod/web-0')).out), ['R-late']);
-  assert.match((await api.run('events pod/web-9')).err, /no events in namespace default/);
+  const nobody = await api.run('events pod/web-9');
+  assert.equal(nobody.code, 1);
+  assert.match(nobody.err, /"web-9" not found \[KUBE_NOT_FOUND\]/);
+  await api.maps().create(map('calm'));
+  const calm = await api.run('events cm/calm');
+  assert.deepEqual([calm.code, calm.err], [0, 'no events in namespace default\n']);
 });
 
 test('the API is that of the option, of the environment, of `reeve up` here, or as kubectl has it', async (t) => {
@@ -175,5 +203,18 @@ test('the API is that of the option, of the environment, of `reeve up` here, or 
     namespace: 'x',
   });
   assert.deepEqual(await file('get ns', { KUBECONFIG: '/mine' }), {});
+  // Nobody is there: what would serve it is told, if it is known.
+  api.beforeRequest = () => Promise.reject(new KubeError('KUBE_UNREACHABLE', 'nobody answers'));
+  const said = async (line: string, KUBECONFIG = '') =>
+    (await api.run(line, { env: { XDG_STATE_HOME: '/state', KUBECONFIG } })).err.split(' [', 1)[0];
+  const here = '/state/reeve/local/kubeconfig';
+  assert.equal(await said('get ns'), `reeve: nobody answers (by ${here}; \`reeve up\` is not running)`);
+  await files.write('/a b/version', '1\n');
+  await files.write('/a b/kubeconfig', '{}');
+  const there = "reeve: nobody answers (by /a b/kubeconfig; `reeve up --data '/a b'` is not running)";
+  assert.equal(await said('get ns', '/a b/kubeconfig'), there);
+  assert.equal(await said('get ns', '/mine'), 'reeve: nobody answers (by /mine)');
+  assert.equal(await said('get ns --kubeconfig /this'), 'reeve: nobody answers (by /this)');
+  api.beforeRequest = () => Promise.resolve();
   assert.deepEqual(await file('get ns --kubeconfig /this', { KUBECONFIG: '/mine' }), { file: '/this' });
 });

@@ -73,6 +73,10 @@ test('a file that was not applied yet: its objects would be created, and nothing
   for (const name of ['Secret c-auth', 'ConfigMap c-config', 'Service c-nodes', 'Service c', 'StatefulSet c'])
     assert.ok(out.includes(`${name} would be created`), name);
   assert.match(out, /there is no password yet/);
+  assert.match(
+    out,
+    /After that:\n {2}create: as soon as 6 empty servers answer .* of 3 primaries with 1 replica each, when a/,
+  );
   assert.deepEqual(written, []);
 });
 
@@ -95,6 +99,36 @@ test('servers that wait to be created: steps and digest, and what an approval of
     .resource(redisClusters, 'default')
     .patch('c', { type: 'merge', value: { metadata: { annotations } } });
   assert.match((await api.run('plan rediscluster/c')).out, new RegExp(`next is create, plan ${digest}\n`));
+});
+
+test('more and fewer primaries: what changes in the objects, and what follows', async (t) => {
+  const { api, written } = await withServers(t, ({ harness }) => harness.formCluster(3, 3));
+  const asked = (spec: object) => ({ ...file, spec: { ...file.spec, ...spec } });
+  const { code, out } = await api.withFile('plan -f FILE', asked({ primaries: 4 }));
+  assert.equal(code, 0);
+  assert.match(out, /StatefulSet c would be changed\n(?: {4}.*\n)* {4}spec\.replicas: 6 → 8\n/);
+  assert.match(
+    out,
+    /After that:\n {2}add-node: the servers of c-6, c-7 join as soon as they answer, and become a primary and a replica\n {2}rebalance: slots move to the new primaries, until each of 4 has about 4096\n/,
+  );
+  const off = await api.withFile('plan -f FILE', asked({ primaries: 4, rebalance: { mode: 'off' } }));
+  assert.match(off.out, /\n {2}no rebalance: it is off/);
+  const json = (await api.withFile('plan -f FILE -o json', asked({ primaries: 4 }))).json();
+  assert.equal((json.following as string[]).length, 3);
+  const objects = json.objects as { kind: string; fields?: { path: string; before: string; after: string }[] }[];
+  const set = objects.find(({ kind }) => kind === 'StatefulSet')?.fields;
+  assert.deepEqual(
+    set?.find(({ path }) => path === 'spec.replicas'),
+    {
+      path: 'spec.replicas',
+      before: '6',
+      after: '8',
+    },
+  );
+  const fewer = await api.withFile('plan -f FILE', asked({ primaries: 3, replicasPerPrimary: 0 }));
+  assert.match(fewer.out, /next is delete-node/);
+  assert.match(fewer.out, /After that:\n {2}delete-node: 3 nodes leave, replicas first/);
+  assert.deepEqual(written, []);
 });
 
 test('what the server would not take is told, and the rest is planned all the same', async (t) => {

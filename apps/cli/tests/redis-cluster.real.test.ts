@@ -1,7 +1,7 @@
 /** A declared Valkey cluster on `reeve up`, with clients that write all the time: it comes up, heals, grows, shrinks, and loses nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type KubeObject, resource } from '@reeve/kube';
+import { type KubeObject, readBody, resource } from '@reeve/kube';
 import { type Pod, pods } from '@reeve/local-node';
 import { type RedisClusterStatus, redisClusters } from '@reeve/redis';
 import { invariants, startTraffic, until } from '@reeve/rig';
@@ -65,6 +65,13 @@ class Site {
     return last;
   }
 
+  async metrics(): Promise<string> {
+    const { transport } = await this.machine.connection();
+    const { status, body } = await transport({ method: 'GET', path: '/metrics' });
+    assert.equal(status, 200);
+    return (await readBody(body, 1 << 22)).toString();
+  }
+
   async pods(): Promise<readonly Pod[]> {
     const client = await this.machine.client();
     return (await client.resource(pods, 'default').list()).items;
@@ -105,7 +112,7 @@ const three = {
   config: { 'cluster-node-timeout': '3000' },
 };
 
-test('a declared cluster under traffic: killed, deleted, taken over, grown, shrunk, upgraded; nothing acknowledged is lost', async (t) => {
+test('a declared cluster under traffic: killed, deleted, taken over, grown, shrunk, configured anew; nothing acknowledged is lost', async (t) => {
   const machine = Machine.start(t);
   const site = new Site(machine);
   await machine.up();
@@ -117,6 +124,7 @@ test('a declared cluster under traffic: killed, deleted, taken over, grown, shru
   for (const { pod, of } of created.members ?? []) {
     if (of !== undefined) assert.notEqual(zones.get(pod), zones.get(of), `${pod} and its primary ${of} share a node`);
   }
+  assert.match(await site.metrics(), /^reeve_redis_slots_served\{namespace="default",cluster="cache"\} 16384$/m);
   const password = await site.password();
   assert.equal(
     site.servers().some((pid) => readOr(`/proc/${pid}/cmdline`).includes(password)),

@@ -1,51 +1,63 @@
 /** `reeve why` on an API in memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resource } from '@reeve/kube';
-import { explain } from '../src/kube/explanation.ts';
+import { type AnyObject, resource } from '@reeve/kube';
+import { type Asked, explanationOf, explanationText } from '../src/kube/explanation.ts';
 import { ApiHarness, events } from './api.ts';
 
 const pods = resource({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
+const NOW = Date.parse('2026-01-01T01:00:00Z');
 
-test('an object is explained by its status and its events, the newest last', async (t) => {
+test('an object is explained by its status, and apart from that by its events, the newest last', async (t) => {
   const api = await ApiHarness.open(t);
   const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } };
-  await api.client.resource(pods, 'default').create(pod);
+  const { metadata } = await api.client.resource(pods, 'default').create(pod);
   const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' }];
   const status = { phase: 'Pending', conditions };
   await api.client
     .resource(pods, 'default')
     .patch('p', { type: 'merge', value: { status } }, { subresource: 'status' });
-  const event = (name: string, reason: string, lastTimestamp: string) => ({
+  const event = (name: string, reason: string, lastTimestamp: string, uid?: string) => ({
     metadata: { name },
-    involvedObject: { kind: 'Pod', name: 'p', namespace: 'default' },
+    involvedObject: { kind: 'Pod', name: 'p', namespace: 'default', ...(uid !== undefined && { uid }) },
     reason,
     message: `${reason} it is`,
     type: 'Warning',
     lastTimestamp,
     firstTimestamp: lastTimestamp,
   });
-  await api.client.resource(events, 'default').create(event('b', 'Second', '2026-01-01T00:00:02Z'));
-  await api.client.resource(events, 'default').create(event('a', 'First', '2026-01-01T00:00:01Z'));
+  const at = (ms: number) => new Date(api.harness.clock.now() - ms).toISOString();
+  await api.client.resource(events, 'default').create(event('b', 'Second', at(2_000), metadata.uid));
+  await api.client.resource(events, 'default').create(event('a', 'First', at(60_000)));
+  await api.client.resource(events, 'default').create(event('c', 'Other', at(1_000), 'of-the-pod-before'));
   const { code, out } = await api.run('why pod/p');
   assert.equal(code, 0);
   assert.equal(
     out,
     [
-      'Pod p: Pending',
+      'Pod p: Pending, 0/1 ready',
+      'Something is amiss.',
       '',
       'Amiss:',
       '  PodScheduled is False (Unschedulable): no room',
       '',
-      'Events:',
-      '  ! First: First it is',
-      '  ! Second: Second it is',
+      'Before:',
+      '  60s ago ! First: First it is',
+      '  2s ago ! Second: Second it is',
       '',
     ].join('\n'),
   );
+  const json = (await api.run('why pod/p -o json')).json();
+  assert.equal(json.verdict, 'Something is amiss.');
+  assert.deepEqual(json.amiss, ['PodScheduled is False (Unschedulable): no room']);
   assert.equal((await api.run('why pod')).code, 2);
   assert.equal((await api.run('why pod/nobody')).code, 1);
 });
+
+const explained = (kind: string, object: object, more: Partial<Asked> = {}): string => {
+  const whole = { metadata: { name: 'x' }, ...object } as AnyObject;
+  return explanationText(explanationOf({ kind, object: whole, events: [], now: NOW, ...more }));
+};
 
 test('what an operator does, waits for and proposes comes before what it did', () => {
   const status = {
@@ -62,9 +74,13 @@ test('what an operator does, waits for and proposes comes before what it did', (
     operations: [{ kind: 'fix', outcome: 'done', why: 'it was open', endedAt: '2026-01-01T00:00:00Z' }],
   };
   assert.equal(
-    explain('RedisCluster c', { metadata: { name: 'c' }, status } as never, []),
+    explained('RedisCluster.redis.reeve.dev', { status }),
     [
-      'RedisCluster c: Changing',
+      'RedisCluster x: Changing',
+      'Something is amiss, and it is worked on.',
+      '',
+      'Amiss:',
+      '  SlotOpen (Degraded): slot 5',
       '',
       'Doing:',
       '  rebalance: one has too many',
@@ -78,27 +94,80 @@ test('what an operator does, waits for and proposes comes before what it did', (
       '  1. this',
       '  2. that',
       '',
-      'Amiss:',
-      '  SlotOpen (Degraded): slot 5',
-      '',
-      'Done last:',
-      '  2026-01-01T00:00:00Z fix done: it was open',
+      'Before:',
+      '  60m ago fix done: it was open',
       '',
     ].join('\n'),
   );
-  const calm = { metadata: { name: 'c' }, status: { phase: 'Running' } } as never;
-  assert.match(explain('RedisCluster c', calm, []), /Nothing is amiss/);
+});
+
+test('what is past does not make anything amiss', () => {
+  const past = [{ reason: 'Unhealthy', note: 'probe failed', isWarning: true, at: '2026-01-01T00:50:00Z' }];
+  const calm = { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } };
+  assert.equal(
+    explained('RedisCluster.redis.reeve.dev', calm, { events: past }),
+    'RedisCluster x: Running\nNothing is amiss, and nothing is waited for.\n\nBefore:\n  10m ago ! Unhealthy: probe failed\n',
+  );
+});
+
+test('of a pod the states of its containers are told, and how to see more', () => {
+  const ended = { exitCode: 3, reason: 'Error', finishedAt: '2026-01-01T00:59:30Z' };
+  const crashing = {
+    name: 'main',
+    ready: false,
+    restartCount: 4,
+    state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s' } },
+    lastState: { terminated: ended },
+  };
+  const pod = (status: object) => ({ spec: { containers: [{}] }, status: { phase: 'Running', ...status } });
+  const crash = explained('Pod', pod({ containerStatuses: [crashing] }));
+  assert.match(crash, /^Pod x: CrashLoopBackOff, 0\/1 ready\nSomething is amiss\.\n/);
+  assert.match(
+    crash,
+    /container main waits \(CrashLoopBackOff\): back-off 40s; it ended with exit code 3, 30s ago: `reeve logs x -c main --previous` shows/,
+  );
+  const failed = explained(
+    'Pod',
+    pod({ phase: 'Failed', containerStatuses: [{ name: 'main', state: { terminated: ended } }] }),
+  );
+  assert.match(failed, /container main ended with exit code 3, 30s ago: `reeve logs x -c main` shows/);
+  const well = { name: 'main', ready: true, restartCount: 1, state: { running: {} }, lastState: { terminated: ended } };
+  const back = explained('Pod', pod({ containerStatuses: [well] }));
+  assert.match(back, /^Pod x: Running, 1\/1 ready\nNothing is amiss/);
+  assert.match(back, /Before:\n {2}container main was started 2 times; the last run ended with exit code 3, 30s ago\n/);
+  const unready = explained('Pod', pod({ containerStatuses: [{ ...well, ready: false }] }));
+  assert.match(unready, /Amiss:\n {2}container main runs, and is not ready\n/);
+  const done = { type: 'Ready', status: 'False', reason: 'PodCompleted' };
+  assert.match(explained('Pod', pod({ phase: 'Succeeded', conditions: [done] })), /Nothing is amiss/);
+});
+
+test('sets, nodes and what has no phase are told as what they are', () => {
+  const selector = { matchLabels: { app: 'x', tier: 'y' } };
+  const set = explained('StatefulSet.apps', { spec: { replicas: 3, selector }, status: { readyReplicas: 2 } });
+  assert.match(set, /^StatefulSet x: 2 of 3 pods ready\nSomething is amiss\.\n/);
+  assert.match(set, /1 pod not ready: `reeve get pods -l app=x,tier=y`/);
+  const whole = explained('StatefulSet.apps', {
+    spec: { replicas: 1 },
+    status: { readyReplicas: 1, updatedReplicas: 0 },
+  });
+  assert.match(whole, /^StatefulSet x: 1 of 1 pod ready, 0 of the newest revision\nNothing is amiss/);
+  const ready = { conditions: [{ type: 'Ready', status: 'True' }] };
+  assert.match(explained('Node', { status: ready }), /^Node x: ready\nNothing is amiss/);
+  const cordoned = explained('Node', { spec: { unschedulable: true }, status: ready });
+  assert.match(cordoned, /^Node x: ready, takes no new pods\nSomething is amiss\.\n\nAmiss:\n {2}it is cordoned/);
+  assert.match(explained('ConfigMap', {}), /^ConfigMap x: is there\nNothing is amiss/);
+  const going = { metadata: { name: 'x', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] } };
+  assert.match(explained('ConfigMap', going), /Waiting for:\n {2}a\/b, to let it be deleted\n/);
 });
 
 test('a task says what it waits for, that it failed and why; that it succeeded is nothing amiss', () => {
-  const task = (status: object) => ({ metadata: { name: 't' }, status }) as never;
-  const waits = explain('RedisTask t', task({ phase: 'Running', waitingFor: 'the new version in c-2' }), []);
+  const waits = explained('RedisTask', { status: { phase: 'Running', waitingFor: 'the new version in c-2' } });
   assert.match(waits, /Waiting for:\n {2}the new version in c-2\n/);
   const failed = { type: 'Failed', status: 'True', reason: 'UnknownNode', message: 'no node c-77' };
   assert.match(
-    explain('RedisTask t', task({ phase: 'Failed', conditions: [failed] }), []),
+    explained('RedisTask', { status: { phase: 'Failed', conditions: [failed] } }),
     /Amiss:\n {2}Failed \(UnknownNode\): no node c-77\n/,
   );
   const done = { type: 'Succeeded', status: 'True', reason: 'Done', message: '' };
-  assert.match(explain('RedisTask t', task({ phase: 'Succeeded', conditions: [done] }), []), /Nothing is amiss/);
+  assert.match(explained('RedisTask', { status: { phase: 'Succeeded', conditions: [done] } }), /Nothing is amiss/);
 });

@@ -23,6 +23,7 @@ export { redisOperator } from './controllers/operator.ts';
 export {
   type DryRun,
   type DryRunPorts,
+  type FieldChange,
   type ObjectPlan,
   planCluster,
   planTask,

@@ -33,6 +33,7 @@ export { Refusal } from './status/refusal.ts';
 export type { Entry, Key, StoreEvent } from './store/entry.ts';
 export type { HistoryLimits } from './store/history.ts';
 export { type Journal, type Kept, memoryJournal } from './store/journal.ts';
+export type { Wholeness } from './store/backup-digest.ts';
 export { besideStore, type FileJournal, sqliteJournal, type SqliteOptions } from './store/sqlite-journal.ts';
 export { type Decision, Store, type StoreOptions } from './store/store.ts';
 export type { WatchLimits } from './watch/watch.ts';

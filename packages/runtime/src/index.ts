@@ -50,6 +50,7 @@ export {
   systemClock,
   systemFiles,
   systemIds,
+  systemMakeFolder,
   systemPorts,
   systemRandom,
   systemSecret,

@@ -6,7 +6,7 @@ import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import { reportError } from '../output/report.ts';
 import { type Api, withApi } from './api.ts';
 import { type Manifest, readManifests } from './manifest.ts';
-import { nameOf, type ObjectForm, objectText } from './print.ts';
+import { nameOf, objectsText } from './print.ts';
 import { type Home, homeOf } from './served.ts';
 import type { applyOptions } from './spec.ts';
 
@@ -19,25 +19,34 @@ export async function run(line: ApplyLine): Promise<ExitCode> {
   return withApi(line, async (api) => {
     let failed = 0;
     let hasDefinitions = false;
-    for (const manifest of manifests) {
-      try {
-        await applyOne(line, api, manifest, hasDefinitions && !values['dry-run']);
-        hasDefinitions ||= manifest.kind === 'CustomResourceDefinition';
-      } catch (error) {
-        signal.throwIfAborted();
-        // Nothing will come of the others either.
-        if (manifests.length === 1 || isKubeError(error, 'KUBE_UNREACHABLE', 'KUBE_UNAUTHORIZED', 'KUBE_TLS')) {
-          throw error;
+    const done: AnyObject[] = [];
+    try {
+      for (const manifest of manifests) {
+        try {
+          done.push(await applyOne(line, api, manifest, hasDefinitions && !values['dry-run']));
+          hasDefinitions ||= manifest.kind === 'CustomResourceDefinition';
+        } catch (error) {
+          signal.throwIfAborted();
+          // Nothing will come of the others either.
+          if (manifests.length === 1 || isKubeError(error, 'KUBE_UNREACHABLE', 'KUBE_UNAUTHORIZED', 'KUBE_TLS')) {
+            throw error;
+          }
+          failed++;
+          await reportError(io, error);
         }
-        failed++;
-        await reportError(io, error);
       }
+    } finally {
+      // One document, whatever became of the rest.
+      const isList = manifests.length > 1;
+      if (isDocument(values.output) && (isList || done.length > 0)) io.out(objectsText(done, values.output, isList));
     }
     return failed === 0 ? exit.ok : exit.failed;
   });
 }
 
-async function applyOne(line: ApplyLine, api: Api, manifest: Manifest, mayCome: boolean): Promise<void> {
+const isDocument = (form: string | undefined): form is 'json' | 'yaml' => form === 'json' || form === 'yaml';
+
+async function applyOne(line: ApplyLine, api: Api, manifest: Manifest, mayCome: boolean): Promise<AnyObject> {
   const { io, values, signal } = line;
   const { clock } = io.ports;
   const home = await homeOf(api, manifest, { given: values.namespace, mayCome, clock, signal });
@@ -45,9 +54,10 @@ async function applyOne(line: ApplyLine, api: Api, manifest: Manifest, mayCome: 
   const before = await home.client.find(name, { signal });
   const isDryRun = values['dry-run'];
   const after = await applied(home, manifest, { dryRun: isDryRun, force: values.force, signal });
-  const form = values.output ?? 'table';
-  if (form === 'table') io.out(`${nameOf(after)} ${outcome(before, after, isDryRun)}\n`);
-  else io.out(objectText(after, form as ObjectForm));
+  const { output } = values;
+  if (output === 'name') io.out(`${nameOf(after)}\n`);
+  else if (!isDocument(output)) io.out(`${nameOf(after)} ${outcome(before, after, isDryRun)}\n`);
+  return after;
 }
 
 async function applied(

@@ -24,7 +24,7 @@ export async function run(line: EventsLine): Promise<ExitCode> {
     throw usage('--namespace and --all-namespaces exclude each other');
   }
   return withApi(line, async (api) => {
-    const { namespace, selection } = await placeOf(line, api);
+    const { namespace, selection, about } = await placeOf(line, api);
     const client = api.client.resource(events, namespace);
     const form = values.output ?? 'table';
     const layout = { isWide: false, withNamespace: values['all-namespaces'], prefix: '' };
@@ -35,6 +35,8 @@ export async function run(line: EventsLine): Promise<ExitCode> {
     };
     if (!values.watch) {
       const list = byTime((await client.listAll({ ...selection, signal })).items);
+      // Events outlive what they are about. Of what is not there either, nothing will ever be told.
+      if (list.length === 0) await about?.();
       if (form !== 'table') io.out(objectsText(list, form as ObjectForm, true));
       else if (list.length > 0) print(list);
       else io.err(`no events${namespace === undefined ? '' : ` in namespace ${namespace}`}\n`);
@@ -60,15 +62,27 @@ export async function run(line: EventsLine): Promise<ExitCode> {
 const byTime = (list: readonly AnyObject[]): readonly AnyObject[] =>
   list.toSorted((a, b) => Date.parse(eventTime(a) ?? '') - Date.parse(eventTime(b) ?? ''));
 
+interface Place {
+  readonly namespace: string | undefined;
+  readonly selection: Selection;
+  /** Reads the one object that they are about; throws if it is not there. */
+  readonly about?: () => Promise<unknown>;
+}
+
 /** Where the events are, and which: those of things that live in no namespace are in `default`. */
-async function placeOf(
-  { words, values, signal }: EventsLine,
-  api: Api,
-): Promise<{ readonly namespace: string | undefined; readonly selection: Selection }> {
+async function placeOf({ words, values, signal }: EventsLine, api: Api): Promise<Place> {
   const namespace = values['all-namespaces'] ? undefined : api.namespace;
   const [wanted] = words.length === 0 ? [] : readWanted(words);
   if (!wanted) return { namespace, selection: {} };
-  const { kind, namespaced } = resolveKind(await servedResources(api.client, { signal }), wanted.kind);
-  const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${wanted.names[0] ?? ''}`;
-  return { namespace: namespaced || namespace === undefined ? namespace : 'default', selection: { fieldSelector } };
+  const served = resolveKind(await servedResources(api.client, { signal }), wanted.kind);
+  const { kind, namespaced } = served;
+  const [name = ''] = wanted.names;
+  const fieldSelector = `involvedObject.kind=${kind},involvedObject.name=${name}`;
+  const place = {
+    namespace: namespaced || namespace === undefined ? namespace : 'default',
+    selection: { fieldSelector },
+  };
+  if (namespaced && namespace === undefined) return place;
+  const home = api.client.resource(resource(served), namespaced ? namespace : undefined);
+  return { ...place, about: () => home.get(name, { signal }) };
 }

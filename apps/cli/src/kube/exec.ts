@@ -4,7 +4,7 @@ import type { CommandLine } from '../command.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type Api, withApi } from './api.ts';
-import { defaultContainer, podName } from './logs.ts';
+import { containerIn, podName } from './logs.ts';
 import type { execOptions } from './spec.ts';
 
 type ExecLine = CommandLine<typeof execOptions>;
@@ -23,7 +23,7 @@ export async function run(line: ExecLine): Promise<ExitCode> {
   const name = podName(word);
   return withApi(line, async (api) => {
     const pod = await api.client.resource(pods, api.namespace).get(name, { signal });
-    const container = values.container ?? defaultContainer(pod);
+    const container = containerIn(pod, values.container);
     const query = new URLSearchParams([
       ...command.map((one): [string, string] => ['command', one]),
       ...(container === undefined ? [] : [['container', container] as [string, string]]),
@@ -34,7 +34,7 @@ export async function run(line: ExecLine): Promise<ExitCode> {
     const path = `${resourcePath(pods, api.namespace, name, 'exec')}?${query.toString()}`;
     using socket = await openSocket(api, path, signal);
     if (values.stdin) await sendInput(io, socket);
-    return await hear(io, socket);
+    return await hear(io, socket, signal);
   });
 }
 
@@ -62,7 +62,7 @@ async function sendInput(io: Io, socket: KubeSocket): Promise<void> {
   socket.send(Buffer.of(CHANNEL.close, CHANNEL.stdin));
 }
 
-async function hear(io: Io, { messages }: KubeSocket): Promise<ExitCode> {
+async function hear(io: Io, { messages }: KubeSocket, signal: AbortSignal): Promise<ExitCode> {
   const decoders = { out: new TextDecoder(), err: new TextDecoder() };
   let ended: Status | undefined;
   for await (const message of messages) {
@@ -73,6 +73,7 @@ async function hear(io: Io, { messages }: KubeSocket): Promise<ExitCode> {
   }
   io.out(decoders.out.decode());
   io.err(decoders.err.decode());
+  if (!ended) signal.throwIfAborted();
   if (!ended) throw new KubeError('KUBE_CONNECTION_LOST', 'how the command ended was not told');
   return exitCodeOf(ended);
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { kubeProgram, REEVE, run, temporaryFolder, until } from '@reeve/rig';
 
@@ -234,8 +235,8 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     assert.deepEqual([ended.code, ended.stdout, ended.stderr], [7, 'out\n', 'err\n']);
     assert.equal(await scene.ok(['exec', 'web-0', '-i', '--', 'cat'], 'piped\n'), 'piped\n');
     const none = await scene.reeve(['exec', 'web-0', '-c', 'none', '--', 'ls']);
-    assert.equal(none.code, 1);
-    assert.match(none.stderr, /container none is not valid for pod web-0/);
+    assert.equal(none.code, 2);
+    assert.match(none.stderr, /pod web-0 has no container none; it has main .*CONTAINER_UNKNOWN/);
   });
 
   await t.test('a pod calls the API by what its service account gives it', async () => {
@@ -258,14 +259,29 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     assert.match(again.stderr, /FILE_EXISTS/);
     const inUse = await scene.reeve(['restore', file]);
     assert.equal(inUse.code, 3);
-    assert.match(inUse.stderr, /PLANE_RUNNING/);
+    assert.match(inUse.stderr, /`reeve up`, process \d+, has \S+ in use.*PLANE_RUNNING/);
     await scene.ok(['delete', 'sts', 'web', '--wait']);
     await until('its pods are gone', async () => (await scene.reeve(['get', 'pods'])).stdout === '', PATIENCE);
     assert.equal(await scene.stopped('SIGTERM'), 0);
     const broken = join(scene.home, 'broken.db');
     writeFileSync(broken, 'no backup');
     assert.match((await scene.reeve(['restore', broken])).stderr, /BACKUP_UNREADABLE/);
-    assert.match(await scene.ok(['restore', file]), /objects, revision \d+\nWhat was there before is /);
+    // Still a database, with three other letters in one of its objects.
+    const bytes = readFileSync(file);
+    bytes.write('WEB', bytes.indexOf('"name":"web-0"') + '"name":"'.length);
+    writeFileSync(broken, bytes);
+    const damaged = await scene.reeve(['restore', broken]);
+    assert.equal(damaged.code, 2);
+    assert.match(damaged.stderr, /checksum does not fit \[BACKUP_UNREADABLE\]/);
+    assert.ok(!readdirSync(scene.data).some((name) => /before-|restoring|new/.test(name)), 'nothing was touched');
+    // One of before, which says nothing of itself.
+    const old = new DatabaseSync(file);
+    old.exec('DROP TABLE backup');
+    old.close();
+    const restored = await scene.reeve(['restore', file]);
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.match(restored.stdout, /objects, revision \d+\nWhat was there before is /);
+    assert.match(restored.stderr, /has no checksum/);
     assert.ok(readdirSync(scene.data).some((name) => name.startsWith('store.db.before-')));
     await scene.up();
     await until('the set is back', async () => (await scene.ok(['get', 'sts', 'web'])).includes('2/2'), PATIENCE);

@@ -1,7 +1,7 @@
 /** `reeve logs`: what a container wrote. */
 import { type AnyObject, resource, resourcePath } from '@reeve/kube';
 import type { CommandLine } from '../command.ts';
-import { type ExitCode, exit, usage } from '../errors.ts';
+import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import { withApi } from './api.ts';
 import type { logsOptions } from './spec.ts';
 
@@ -16,7 +16,7 @@ export async function run(line: CommandLine<typeof logsOptions>): Promise<ExitCo
   const name = podName(word);
   return withApi(line, async ({ client, namespace }) => {
     const pod = await client.resource(pods, namespace).get(name, { signal });
-    const container = values.container ?? defaultContainer(pod);
+    const container = containerIn(pod, values.container);
     if (values.container === undefined && containersOf(pod).length > 1) {
       io.err(
         `container ${container}; others: ${containersOf(pod)
@@ -55,14 +55,28 @@ export function podName(word: string): string {
   return name;
 }
 
+type Named = readonly { readonly name: string }[];
+
 interface PodSpec {
-  readonly containers?: readonly { readonly name: string }[];
+  readonly containers?: Named;
+  readonly initContainers?: Named;
+  readonly ephemeralContainers?: Named;
 }
 
 const containersOf = ({ spec }: AnyObject): readonly string[] =>
   ((spec as PodSpec | undefined)?.containers ?? []).map(({ name }) => name);
 
-export function defaultContainer(pod: AnyObject): string | undefined {
+/** The one that was named, which must be there; else the usual one. */
+export function containerIn(pod: AnyObject, named: string | undefined): string | undefined {
+  if (named === undefined) return defaultContainer(pod);
+  const { containers = [], initContainers = [], ephemeralContainers = [] } = (pod.spec ?? {}) as PodSpec;
+  const all = [...containers, ...initContainers, ...ephemeralContainers].map(({ name }) => name);
+  if (all.includes(named)) return named;
+  const message = `pod ${pod.metadata.name} has no container ${named}; it has ${all.join(', ')}`;
+  throw cliError('CONTAINER_UNKNOWN', message, [named]);
+}
+
+function defaultContainer(pod: AnyObject): string | undefined {
   const names = containersOf(pod);
   const wished = pod.metadata.annotations?.[DEFAULT_CONTAINER];
   return wished !== undefined && names.includes(wished) ? wished : names[0];

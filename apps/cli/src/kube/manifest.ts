@@ -1,6 +1,7 @@
 /** Objects out of files. */
 import type { AnyObject } from '@reeve/kube';
 import { cliError, usage } from '../errors.ts';
+import { fileProblem } from '../file-problem.ts';
 import type { Io } from '../io.ts';
 import { readDocuments } from './yaml.ts';
 
@@ -25,7 +26,8 @@ async function textOf(io: Io, path: string): Promise<string> {
   try {
     text = await io.ports.files.read(path);
   } catch (error) {
-    throw cliError('FILE_UNREADABLE', `${path}: ${error instanceof Error ? error.message : String(error)}`, [path]);
+    const why = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
+    throw cliError('FILE_UNREADABLE', `${path}: ${why}`, [path]);
   }
   if (text === undefined) throw cliError('FILE_UNREADABLE', `${path}: there is no such file`, [path]);
   return text;

@@ -21,7 +21,11 @@ export function objectsText(objects: readonly AnyObject[], form: ObjectForm, isL
   if (form === 'name') return objects.map((object) => `${nameOf(object)}\n`).join('');
   const items = objects.map(shown);
   const whole = isList ? { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items } : items[0];
-  return form === 'yaml' ? yamlText(whole) : jsonText(whole);
+  return documentText(whole, form);
+}
+
+export function documentText(value: unknown, form: 'json' | 'yaml'): string {
+  return form === 'yaml' ? yamlText(value) : jsonText(value);
 }
 
 /** Of a stream of objects: a document each. */

@@ -129,14 +129,19 @@ const eventsCommand = defineCommand({
   load: () => import('./events.ts'),
 });
 
+export const whyOptions = {
+  ...apiOptions,
+  output: { type: 'text', short: 'o', value: 'FORM', choices: ['text', 'json', 'yaml'], help: 'text, json or yaml' },
+} as const satisfies OptionSpecs;
+
 const whyCommand = defineCommand({
   name: 'why',
-  takes: 'KIND/NAME',
+  takes: 'KIND/NAME [-o FORM]',
   summary: 'why an object is as it is, what is done about it, and what is waited for',
   description: [
-    'From its status and its events: what is being done and why, what is waited for, what is amiss, what was done last.',
+    'From its status and its events: the verdict first; what is amiss, what is being done and why, what is waited for; and apart from that what was before.',
   ],
-  options: apiOptions,
+  options: whyOptions,
   examples: [{ line: 'reeve why rediscluster/cache', what: 'what its operator sees, does and waits for' }],
   load: () => import('./why.ts'),
 });

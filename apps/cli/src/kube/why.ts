@@ -4,14 +4,15 @@ import type { CommandLine } from '../command.ts';
 import { type ExitCode, exit, usage } from '../errors.ts';
 import { withApi } from './api.ts';
 import { eventTime } from './columns.ts';
-import { explain, type Happened } from './explanation.ts';
+import { explanationOf, explanationText, type Happened } from './explanation.ts';
 import { readWanted, resolveKind } from './kinds.ts';
-import type { apiOptions } from './spec.ts';
+import { documentText } from './print.ts';
+import type { whyOptions } from './spec.ts';
 
 const events = resource({ group: '', version: 'v1', plural: 'events', kind: 'Event', namespaced: true });
 
-export async function run(line: CommandLine<typeof apiOptions>): Promise<ExitCode> {
-  const { io, words, signal } = line;
+export async function run(line: CommandLine<typeof whyOptions>): Promise<ExitCode> {
+  const { io, values, words, signal } = line;
   const [wanted, ...more] = words.length === 0 ? [] : readWanted(words);
   const [name, ...names] = wanted?.names ?? [];
   if (!wanted || name === undefined || more.length + names.length > 0) throw usage('reeve why takes KIND/NAME');
@@ -21,14 +22,30 @@ export async function run(line: CommandLine<typeof apiOptions>): Promise<ExitCod
     const object: AnyObject = await client.resource(resource(served), home).get(name, { signal });
     const fieldSelector = `involvedObject.kind=${served.kind},involvedObject.name=${name}`;
     const { items } = await client.resource(events, home ?? 'default').listAll({ fieldSelector, signal });
-    io.out(explain(`${served.kind} ${name}`, object, items.toSorted(byTime).map(happened)));
+    const explanation = explanationOf({
+      kind: served.group === '' ? served.kind : `${served.kind}.${served.group}`,
+      object,
+      events: items
+        .filter((event) => isAbout(event, object))
+        .toSorted(byTime)
+        .map(happened),
+      now: io.ports.clock.now(),
+    });
+    const form = values.output ?? 'text';
+    io.out(form === 'text' ? explanationText(explanation) : documentText(explanation, form as 'json' | 'yaml'));
     return exit.ok;
   });
+}
+
+/** Not about one of the same name that was there before. Those of nodes have the name in the place of the uid. */
+function isAbout(event: AnyObject, { metadata }: AnyObject): boolean {
+  const { uid } = (event as { involvedObject?: { uid?: string } }).involvedObject ?? {};
+  return uid === undefined || uid === '' || uid === metadata.uid || uid === metadata.name;
 }
 
 const byTime = (a: AnyObject, b: AnyObject): number => Date.parse(eventTime(a) ?? '') - Date.parse(eventTime(b) ?? '');
 
 function happened(event: AnyObject): Happened {
   const { reason = '', message = '', type } = event as { reason?: string; message?: string; type?: string };
-  return { reason, note: message, isWarning: type === 'Warning' };
+  return { reason, note: message, isWarning: type === 'Warning', at: eventTime(event) };
 }

@@ -23,6 +23,7 @@ export function defineVerb<Specs extends OptionSpecs>(definition: VerbDefinition
   const spec: CommandSpec = { name: `redis ${name}`, takes, summary, description, groups, examples };
   return {
     spec,
+    stopsSafely: true,
     async run(argv, io, signal) {
       const { words, values, help } = parseLine(optionsOf(spec) as Specs, argv);
       return help ? 'help' : definition.run({ words, values, io, signal });

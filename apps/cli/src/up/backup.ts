@@ -7,7 +7,15 @@ import { type DataFolder, defaultDataFolder } from './data-folder.ts';
 import { BACKUP_PATH } from './own-paths.ts';
 import { askPlane, existingFolder } from './running-plane.ts';
 import type { backupOptions } from './spec.ts';
-import { inspectStore, isThere, nameStore, removeStore, takeStore, writeStore } from './system-store-file.ts';
+import {
+  inspectStore,
+  isThere,
+  nameStore,
+  refuseUnwritable,
+  removeStore,
+  takeStore,
+  writeStore,
+} from './system-store-file.ts';
 
 type BackupLine = CommandLine<typeof backupOptions>;
 
@@ -18,6 +26,7 @@ export async function run(line: BackupLine): Promise<ExitCode> {
   const to = resolve(file);
   const folder = await existingFolder(io, resolve(values.data ?? defaultDataFolder(io.env)));
   if (await isThere(to)) throw cliError('FILE_EXISTS', `${to} is there already`, [to]);
+  await refuseUnwritable(to);
   // Not under its name before it is whole and known to be readable.
   const beside = `${to}.new`;
   await removeStore(beside);

@@ -24,22 +24,22 @@ import {
   type Images,
   LocalNode,
   type NodeFacts,
-  nodes as nodeKind,
   PROVISIONER,
   systemDirectories,
 } from '@reeve/local-node';
 import type { RedisOperatorPorts } from '@reeve/redis';
-import type { Clock } from '@reeve/runtime';
+import { asReeveError, systemMakeFolder } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
-import { cliError } from '../errors.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { tellHolder } from './holder.ts';
+import { planeRunning, tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
+import { listenOn } from './listen-on.ts';
 import { type Machine, nodeFacts, type NodesWanted, retiredFacts } from './machine.ts';
 import { addOperators, installAgentRules, installKinds } from '../operators/operators.ts';
 import { withOwnPaths } from './own-paths.ts';
 import { podAccess } from './pod-access.ts';
+import { registered as waitForNodes } from './registered.ts';
 import { refuseHalfRestored } from './restore.ts';
 import { type RetiredNode, retireNodes } from './retired-nodes.ts';
 import { snapshotOf } from './system-snapshot.ts';
@@ -78,6 +78,8 @@ export class ControlPlane implements AsyncDisposable {
   /** Those that are wanted, then those that are left of before. */
   readonly nodes: readonly LocalNode[];
   readonly retired: readonly RetiredNode[];
+  /** How many of the nodes the API server knows. */
+  readonly registered: number;
   readonly detected: Detected;
   readonly transport: Transport;
   /** Resolves when somebody asks it to end with all its pods. */
@@ -86,7 +88,10 @@ export class ControlPlane implements AsyncDisposable {
   readonly #closing: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<ControlPlane, 'url' | 'folder' | 'nodes' | 'retired' | 'detected' | 'transport' | 'downAsked'>,
+    parts: Pick<
+      ControlPlane,
+      'url' | 'folder' | 'nodes' | 'retired' | 'registered' | 'detected' | 'transport' | 'downAsked'
+    >,
     stopWork: () => Promise<void>,
     closing: AsyncDisposableStack,
   ) {
@@ -94,6 +99,7 @@ export class ControlPlane implements AsyncDisposable {
     this.folder = parts.folder;
     this.nodes = parts.nodes;
     this.retired = parts.retired;
+    this.registered = parts.registered;
     this.detected = parts.detected;
     this.transport = parts.transport;
     this.downAsked = parts.downAsked;
@@ -105,13 +111,17 @@ export class ControlPlane implements AsyncDisposable {
   static async open(ports: ControlPlanePorts, options: ControlPlaneOptions): Promise<ControlPlane> {
     await using closing = new AsyncDisposableStack();
     const { files, host, clock, random } = ports;
-    const folder = await openDataFolder(files, options.data);
+    // Root's pods may run as somebody else, who must pass through it.
+    const makeFolder = (path: string, mode: number) => systemMakeFolder(path, host.user.uid === 0 ? 0o711 : mode);
+    const folder = await openDataFolder(files, options.data, makeFolder);
     const nodes: LocalNode[] = [];
     const pods = podAccess((name) => nodes.find((node) => node.nodeName === name));
+    let metrics = () => '';
     const { server, listener, token, certificates, downAsked } = await openServer(
       ports,
       folder,
       pods,
+      () => metrics(),
       options,
       closing,
     );
@@ -140,7 +150,8 @@ export class ControlPlane implements AsyncDisposable {
         hostPathRemedy: HOST_PATH_REMEDY,
         log: options.log,
       });
-    for (const facts of nodeFacts(options.machine, options, apiServer)) nodes.push(await openNode(facts));
+    const expected = nodeFacts(options.machine, options, apiServer);
+    for (const facts of expected) nodes.push(await openNode(facts));
     const retired = await retireNodes({
       files: host.files,
       client,
@@ -150,6 +161,7 @@ export class ControlPlane implements AsyncDisposable {
     });
     nodes.push(...retired.map(({ node }) => node));
     const manager = new Manager(ports, { name: 'reeve', transport, log: options.log, budget: controlPlaneBudget });
+    metrics = () => manager.measures.registry.text();
     const directories = systemDirectories(folder.volumes);
     addControlPlane(manager, { clock, client, directories, rootCa: ca, log: options.log });
     for (const node of nodes) manager.add(node);
@@ -162,8 +174,9 @@ export class ControlPlane implements AsyncDisposable {
       await running;
     };
     closing.defer(stopWork);
-    await Promise.race([running, registered(client, clock, nodes.length)]);
-    return new ControlPlane({ url, folder, nodes, retired, detected, transport, downAsked }, stopWork, closing.move());
+    const registered = (await Promise.race([running, waitForNodes(client, clock, expected)])) ?? 0;
+    const parts = { url, folder, nodes, retired, registered, detected, transport, downAsked };
+    return new ControlPlane(parts, stopWork, closing.move());
   }
 
   /** Ends the pods, each within its own time. Nothing else goes on from then on; the next control plane begins them anew. */
@@ -190,12 +203,15 @@ async function openServer(
   ports: ControlPlanePorts,
   folder: DataFolder,
   pods: PodAccess,
+  metrics: () => string,
   { port, onError }: ControlPlaneOptions,
   closing: AsyncDisposableStack,
 ): Promise<OpenServer> {
   const { clock, random, files, host } = ports;
   const journal = sqliteJournal({ path: folder.store });
-  const store = await Store.open({ journal, clock, onError });
+  const store = await Store.open({ journal, clock, onError }).catch(async (error: unknown) => {
+    throw asReeveError(error).code === 'EMBEDDED_STORE_LOCKED' ? await planeRunning(host, folder) : error;
+  });
   closing.defer(() => store.close());
   await tellHolder(host, folder, 'up');
   // Not before the store is ours: a restore that begins now finds it taken.
@@ -209,7 +225,7 @@ async function openServer(
   closing.defer(() => server.close());
   await access.install(server.transport(), onError);
   const { promise: downAsked, resolve: down } = Promise.withResolvers<void>();
-  const own = { down, backup: () => snapshotOf(journal, join(folder.snapshots, ports.ids.next('store'))) };
+  const own = { down, metrics, backup: () => snapshotOf(journal, join(folder.snapshots, ports.ids.next('store'))) };
   const known = portOf((await files.read(folder.kubeconfig)) ?? '');
   const listener = closing.use(
     await listenOn({ wished: port, known }, (at) =>
@@ -224,33 +240,6 @@ async function openServer(
     ),
   );
   return { server, listener, token: tokens[0].token, certificates, downAsked };
-}
-
-/** On the port of the last time if nobody else has it by now: pods that went on call it there. */
-async function listenOn<T>(
-  { wished, known = 0 }: { readonly wished: number | undefined; readonly known: number | undefined },
-  start: (port: number) => Promise<T>,
-): Promise<T> {
-  const port = wished ?? known;
-  try {
-    return await start(port);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    if (wished !== undefined) throw cliError('PORT_IN_USE', `port ${wished} of 127.0.0.1 is in use`, [String(wished)]);
-    return start(0);
-  }
-}
-
-const LOOK_AGAIN_MS = 10;
-const MOST_WAIT_MS = 10_000;
-
-/** Until there are as many nodes as there should be; who looks then finds them. Something that keeps them away is told elsewhere. */
-async function registered(client: KubeClient, clock: Clock, count: number): Promise<void> {
-  const endsAt = clock.now() + MOST_WAIT_MS;
-  while (clock.now() < endsAt) {
-    if ((await client.resource(nodeKind).list()).items.length >= count) return;
-    await clock.sleep(LOOK_AGAIN_MS);
-  }
 }
 
 /** Pods that run as somebody else, without mounts: through these to what is theirs, and to nothing else. */

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Files } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
+import { fileProblem } from '../file-problem.ts';
 
 /** Raised when an older program could not read what a newer one writes. */
 const VERSION = 1;
@@ -32,17 +33,25 @@ export interface DataFolder {
   readonly backups: string;
 }
 
-/** The folder of a control plane; a new one if there is none. */
-export async function openDataFolder(files: Files, path: string): Promise<DataFolder> {
+/** The folder of a control plane; a new one, for this user alone, if there is none. */
+export async function openDataFolder(
+  files: Files,
+  path: string,
+  makeFolder: (path: string, mode: number) => Promise<void>,
+): Promise<DataFolder> {
   const found = await findDataFolder(files, path);
-  if (!found) await files.write(join(path, VERSION_FILE), `${VERSION}\n`);
-  return found ?? placesOf(path);
+  if (found) return found;
+  await inFolder(path, async () => {
+    await makeFolder(path, 0o700);
+    await files.write(join(path, VERSION_FILE), `${VERSION}\n`);
+  });
+  return placesOf(path);
 }
 
 /** Undefined: there is none. What is in it is left alone until it is known to be ours, and not of a newer program. */
 export async function findDataFolder(files: Pick<Files, 'read'>, path: string): Promise<DataFolder | undefined> {
   const versionFile = join(path, VERSION_FILE);
-  const text = await files.read(versionFile);
+  const text = await inFolder(path, () => files.read(versionFile));
   if (text === undefined) return undefined;
   const version = Number(text.trim());
   if (!Number.isInteger(version))
@@ -52,6 +61,18 @@ export async function findDataFolder(files: Pick<Files, 'read'>, path: string): 
     throw cliError('DATA_FOLDER', message, [path]);
   }
   return placesOf(path);
+}
+
+/** What the operating system has against it is told of the folder. */
+async function inFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // Whoever reads is not told of what is missing: this is a place, like /proc, where nobody can make a folder.
+    const isNoPlace = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const why = isNoPlace ? 'no folder can be made there' : fileProblem(error);
+    throw why === undefined ? error : cliError('DATA_FOLDER', `${path} cannot be used: ${why}`, [path]);
+  }
 }
 
 function placesOf(path: string): DataFolder {

@@ -1,6 +1,9 @@
 /** Who has the store of a data folder, for whoever waits for it: whom to ask, how long to wait, what to tell a person. */
 import { type Host, isMarkedThere, ownMark, type ProcessMark } from '@reeve/local-node';
+import type { ReeveError } from '@reeve/runtime';
+import { cliError } from '../errors.ts';
 import type { DataFolder } from './data-folder.ts';
+import { downLine } from './down-line.ts';
 
 export interface Holder extends ProcessMark {
   readonly command: 'up' | 'down';
@@ -19,6 +22,14 @@ export async function tellHolder(
 export async function holderOf({ files, processes }: Host, folder: DataFolder): Promise<Holder | undefined> {
   const told = holderIn((await files.read(folder.holder)) ?? '');
   return told && (await isMarkedThere(processes, told)) ? told : undefined;
+}
+
+/** That the store is taken, by whom, and what to do about it. */
+export async function planeRunning(host: Host, folder: DataFolder): Promise<ReeveError> {
+  const holder = await holderOf(host, folder);
+  const who = holder ? `\`reeve ${holder.command}\`, process ${holder.pid},` : 'another process';
+  const message = `${who} has ${folder.path} in use; \`${downLine(folder.path)}\` ends it with its pods`;
+  return cliError('PLANE_RUNNING', message, [folder.path, ...(holder ? [String(holder.pid)] : [])]);
 }
 
 function holderIn(text: string): Holder | undefined {

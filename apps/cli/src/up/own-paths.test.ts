@@ -3,7 +3,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { AccessControl, ApiServer, memoryJournal, type SigningKey, signingKey, Store } from '@reeve/embedded';
 import { readBody, systemKubePorts, type TransportRequest } from '@reeve/kube';
-import { BACKUP_PATH, DOWN_PATH, withOwnPaths } from './own-paths.ts';
+import { BACKUP_PATH, DOWN_PATH, METRICS_PATH, withOwnPaths } from './own-paths.ts';
 
 async function open(t: TestContext) {
   const { clock, random } = systemKubePorts();
@@ -28,6 +28,7 @@ async function open(t: TestContext) {
     backup: async function* () {
       yield Buffer.from('all of it');
     },
+    metrics: () => 'findings 1\n',
   });
   const ask = async (method: TransportRequest['method'], path: string, who?: string, more: object = {}) => {
     const headers = { ...(who !== undefined && { authorization: `Bearer token-of-${who}` }), ...more };
@@ -49,6 +50,8 @@ test('only who may is heard, and what was asked for is done once for each time',
   assert.equal(downs(), 1);
   assert.equal((await ask('GET', BACKUP_PATH, 'ann')).status, 403);
   assert.deepEqual(await ask('GET', `${BACKUP_PATH}?x=y`, 'root'), { status: 200, text: 'all of it' });
+  assert.equal((await ask('GET', METRICS_PATH, 'ann')).status, 403);
+  assert.deepEqual(await ask('GET', METRICS_PATH, 'root'), { status: 200, text: 'findings 1\n' });
 });
 
 test('other paths and other verbs are the server’s', async (t) => {

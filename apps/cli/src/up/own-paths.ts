@@ -1,23 +1,28 @@
 /**
- * What a control plane can be asked for besides the Kubernetes API: to end with its pods, and for a copy of its store. Paths below
- * `/reeve`, for whoever has the right to them; `system:masters` has.
+ * What a control plane can be asked for besides the Kubernetes API: to end with its pods, for a copy of its store, and for its metrics.
+ * For whoever has the right to these paths; `system:masters` has.
  */
 import { readBody, type TransportRequest, type TransportResponse } from '@reeve/kube';
 
 export const DOWN_PATH = '/reeve/down';
 export const BACKUP_PATH = '/reeve/backup';
+/** As of a Kubernetes API server, so that whoever gathers metrics knows where to look: `kubectl get --raw /metrics`. */
+export const METRICS_PATH = '/metrics';
 
 export interface OwnPaths {
   /** Is answered before it is done. */
   down(): void;
   /** The bytes of a whole store. */
   backup(): AsyncIterable<Uint8Array>;
+  /** Of controllers and operators, as Prometheus reads them. */
+  metrics(): string;
 }
 
 type Handle = (request: TransportRequest) => Promise<TransportResponse>;
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 const MOST_REVIEW = 1024 * 1024;
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** @param handle of the API server, which also knows who somebody is and what he may do. */
@@ -29,7 +34,7 @@ export function withOwnPaths(handle: Handle, paths: OwnPaths): Handle {
   };
 }
 
-function answerTo(asked: string, { down, backup }: OwnPaths): (() => TransportResponse) | undefined {
+function answerTo(asked: string, { down, backup, metrics }: OwnPaths): (() => TransportResponse) | undefined {
   switch (asked) {
     case `POST ${DOWN_PATH}`:
       return () => {
@@ -38,6 +43,8 @@ function answerTo(asked: string, { down, backup }: OwnPaths): (() => TransportRe
       };
     case `GET ${BACKUP_PATH}`:
       return () => ({ status: 200, headers: { 'content-type': 'application/octet-stream' }, body: backup() });
+    case `GET ${METRICS_PATH}`:
+      return () => ({ status: 200, headers: { 'content-type': METRICS_TYPE }, body: Buffer.from(metrics()) });
     default:
       return undefined;
   }

@@ -67,8 +67,12 @@ export class Machine {
   }
 
   async client() {
+    return (await this.connection()).client;
+  }
+
+  async connection(): Promise<Connection> {
     this.#connection ??= await connect(systemKubePorts(), { file: join(this.data, 'kubeconfig') });
-    return this.#connection.client;
+    return this.#connection;
   }
 
   /** Processes that belong to pods of this folder. Programs that give themselves a title write over their environment. */

@@ -3,30 +3,43 @@
  * control plane starts while it is there, so that a restore that died in the middle is neither overlooked nor gone on upon.
  */
 import { resolve } from 'node:path';
-import { asReeveError, type Files } from '@reeve/runtime';
+import { type Host, systemHost } from '@reeve/local-node';
+import { asReeveError, type Files, systemMakeFolder } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import { plural } from '../output/format.ts';
 import { type DataFolder, defaultDataFolder, openDataFolder } from './data-folder.ts';
+import { planeRunning } from './holder.ts';
 import type { restoreOptions } from './spec.ts';
-import { copyStore, inspectStore, isThere, removeStore, replaceStore, takeStore } from './system-store-file.ts';
+import {
+  copyStore,
+  inspectStore,
+  isThere,
+  refuseUnreadable,
+  removeStore,
+  replaceStore,
+  takeStore,
+} from './system-store-file.ts';
 
 export async function run({ words, values, io }: CommandLine<typeof restoreOptions>): Promise<ExitCode> {
   const [file, more] = words;
   if (file === undefined || more !== undefined) throw usage('reeve restore takes one FILE');
   const from = resolve(file);
-  if (!(await isThere(from))) throw cliError('FILE_UNREADABLE', `${from}: there is no such file`, [from]);
+  await refuseUnreadable(from);
   const { files, clock } = io.ports;
-  const folder = await openDataFolder(files, resolve(values.data ?? defaultDataFolder(io.env)));
+  const folder = await openDataFolder(files, resolve(values.data ?? defaultDataFolder(io.env)), systemMakeFolder);
   // Copied and read before anything is touched.
   const next = `${folder.store}.new`;
   await removeStore(next);
   try {
     await copyStore(from, next);
-    const { objects, revision } = await inspectStore(next, from);
+    const { objects, revision, isChecked } = await inspectStore(next, from);
+    if (!isChecked) {
+      io.err(`reeve: ${from} has no checksum (an older reeve made it, or a copy by hand): it may be damaged unseen\n`);
+    }
     const stamp = new Date(clock.now()).toISOString().replaceAll(':', '-');
     const kept = `${folder.store}.before-${stamp}`;
-    await markAndFree(files, folder, from);
+    await markAndFree(files, systemHost(io.env.PATH), folder, from);
     const wasThere = await replaceStore(next, folder.store, kept);
     await files.remove(folder.restoring);
     io.out(`${folder.store}: ${plural(objects, 'object')}, revision ${revision}\n`);
@@ -38,12 +51,12 @@ export async function run({ words, values, io }: CommandLine<typeof restoreOptio
 }
 
 /** From the mark on no control plane starts; one that did before is found by the second look. */
-async function markAndFree(files: Files, folder: DataFolder, from: string): Promise<void> {
-  await freeStore(folder);
+async function markAndFree(files: Files, host: Host, folder: DataFolder, from: string): Promise<void> {
+  await freeStore(host, folder);
   const wasMarked = (await files.read(folder.restoring)) !== undefined;
   await files.write(folder.restoring, `${from}\n`);
   try {
-    await freeStore(folder);
+    await freeStore(host, folder);
   } catch (error) {
     // One that an earlier restore left is not ours to take away.
     if (!wasMarked) await files.remove(folder.restoring);
@@ -52,7 +65,7 @@ async function markAndFree(files: Files, folder: DataFolder, from: string): Prom
 }
 
 /** Nobody has it open, and everything in it is in its one file. */
-async function freeStore(folder: DataFolder): Promise<void> {
+async function freeStore(host: Host, folder: DataFolder): Promise<void> {
   if (!(await isThere(folder.store))) return;
   try {
     const journal = await takeStore(folder.store);
@@ -62,7 +75,7 @@ async function freeStore(folder: DataFolder): Promise<void> {
     if (asReeveError(error).code !== 'EMBEDDED_STORE_UNREADABLE') throw error;
     return;
   }
-  throw cliError('PLANE_RUNNING', `a control plane uses ${folder.path}`, [folder.path]);
+  throw await planeRunning(host, folder);
 }
 
 /** For whoever has just taken the store, and is about to use it. */

@@ -17,10 +17,12 @@ const deployments = resource<AnyObject>({
 });
 
 /** They take a moment to end: there is time to do something meanwhile. */
-const SLOWLY = 'trap "sleep 1.5; exit 0" TERM; while :; do sleep 0.05; done';
+const MOMENT_S = 1.5;
+/** Also to start a second program on a machine that has much to do. */
+const LONG_S = 6;
 const PODS = 2;
 
-const slow: AnyObject & { readonly metadata: { readonly name: string } } = {
+const slow = (endsAfterS: number): AnyObject & { readonly metadata: { readonly name: string } } => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name: 'slow' },
@@ -31,20 +33,22 @@ const slow: AnyObject & { readonly metadata: { readonly name: string } } = {
       metadata: { labels: { app: 'slow' } },
       spec: {
         terminationGracePeriodSeconds: 10,
-        containers: [{ name: 'main', image: 'host', command: ['sh', '-c', SLOWLY] }],
+        containers: [{ name: 'main', image: 'host', command: ['sh', '-c', slowly(endsAfterS)] }],
       },
     },
   },
-};
+});
+
+const slowly = (endsAfterS: number) => `trap "sleep ${endsAfterS}; exit 0" TERM; while :; do sleep 0.05; done`;
 
 const down = (machine: Machine) =>
   run(process.execPath, [REEVE, 'down', '--data', machine.data], { timeoutMs: 60_000 });
 
 /** With pods that run. */
-async function begun(t: TestContext): Promise<Machine> {
+async function begun(t: TestContext, endsAfterS = MOMENT_S): Promise<Machine> {
   const machine = Machine.start(t);
   await machine.up('--nodes', '2');
-  await (await machine.client()).resource(deployments, 'default').create(slow);
+  await (await machine.client()).resource(deployments, 'default').create(slow(endsAfterS));
   await running(machine);
   return machine;
 }
@@ -112,7 +116,7 @@ test('reeve down right after kill -9 ends everything, also when nobody has asked
 });
 
 test('reeve down twice at once: one does it, the other waits and says for whom; interrupted, it says what to type', async (t) => {
-  const machine = await begun(t);
+  const machine = await begun(t, LONG_S);
   await machine.down('SIGKILL');
   const interrupted = spawn(process.execPath, [REEVE, 'down', '--data', machine.data], {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,10 +1,11 @@
 /** The file of a store from outside: taken, looked into, copied, put in place. */
-import { createReadStream } from 'node:fs';
-import { link, lstat, open, rename, rm } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { access, link, lstat, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { besideStore, type FileJournal, sqliteJournal } from '@reeve/embedded';
 import { asReeveError } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
+import { fileProblem } from '../file-problem.ts';
 
 /** Loaded, and ours until it is closed. Undefined: a control plane has it. */
 export async function takeStore(path: string): Promise<FileJournal | undefined> {
@@ -21,11 +22,13 @@ export async function takeStore(path: string): Promise<FileJournal | undefined> 
 export interface StoreSummary {
   readonly objects: number;
   readonly revision: number;
+  /** It says what it was made of, and that is what it holds. Else nobody can tell. */
+  readonly isChecked: boolean;
 }
 
 const MAGIC = 'SQLite format 3\0';
 
-/** Reads all of it; throws BACKUP_UNREADABLE if it is no store of a version that we know. */
+/** Reads all of it; throws BACKUP_UNREADABLE if it is no store of a version that we know, or not what was backed up. */
 export async function inspectStore(path: string, name: string): Promise<StoreSummary> {
   const unreadable = (why: string) => cliError('BACKUP_UNREADABLE', `${name}: ${why}`, [name]);
   // An empty file would be made a store.
@@ -39,7 +42,11 @@ export async function inspectStore(path: string, name: string): Promise<StoreSum
       if (deleted) objects.delete(place);
       else objects.add(place);
     }
-    return { objects: objects.size, revision: Math.max(compacted, rows.at(-1)?.revision ?? 0) };
+    const wholeness = await journal.wholeness();
+    if (wholeness === 'damaged')
+      throw unreadable('was changed or damaged since it was made: its checksum does not fit');
+    const revision = Math.max(compacted, rows.at(-1)?.revision ?? 0);
+    return { objects: objects.size, revision, isChecked: wholeness === 'whole' };
   } catch (error) {
     const { code, message } = asReeveError(error);
     throw code === 'EMBEDDED_STORE_UNREADABLE' ? unreadable(message) : error;
@@ -52,6 +59,28 @@ async function beginningOf(path: string): Promise<string> {
   await using file = await open(path, 'r');
   const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
   return buffer.toString('latin1', 0, bytesRead);
+}
+
+/** Before anything is done: whoever is to read it finds a file, and may. */
+export async function refuseUnreadable(path: string): Promise<void> {
+  try {
+    await using file = await open(path, 'r');
+    if (!(await file.stat()).isFile()) throw cliError('FILE_UNREADABLE', `${path} is no file`, [path]);
+  } catch (error) {
+    const why = fileProblem(error);
+    throw why === undefined ? error : cliError('FILE_UNREADABLE', `${path}: ${why}`, [path]);
+  }
+}
+
+/** The same of a file that is not there yet: there is a folder for it, in which this user may make one. */
+export async function refuseUnwritable(path: string): Promise<void> {
+  try {
+    // With the dot a file in its place is told as one.
+    await access(`${dirname(path)}/.`, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = fileProblem(error);
+    throw why === undefined ? error : cliError('FILE_UNWRITABLE', `${dirname(path)}: ${why}`, [path]);
+  }
 }
 
 export async function isThere(path: string): Promise<boolean> {
@@ -68,9 +97,14 @@ export async function writeStore(
   path: string,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  await using file = await open(path, 'wx', 0o600);
-  for await (const chunk of chunks) await file.writeFile(chunk);
-  await file.sync();
+  try {
+    await using file = await open(path, 'wx', 0o600);
+    for await (const chunk of chunks) await file.writeFile(chunk);
+    await file.sync();
+  } catch (error) {
+    const why = fileProblem(error);
+    throw why === undefined ? error : cliError('FILE_UNWRITABLE', `${path}: ${why}`, [path]);
+  }
 }
 
 export function copyStore(from: string, to: string): Promise<void> {

@@ -60,7 +60,7 @@ const runsOf = (list: readonly Pod[]) =>
 test('a declared StatefulSet runs as processes, which outlive the control plane and come back when they are killed', async (t) => {
   const machine = Machine.start(t);
   const said = await machine.up('--nodes', '2', '--zones', 'a,b');
-  assert.match(said, /nodes +2, pods as processes/);
+  assert.match(said, /nodes +2 in zones a, b, pods as processes/);
   assert.equal(statSync(join(machine.data, 'kubeconfig')).mode & 0o077, 0, 'the token is nobody else’s');
   const listed = async () => (await (await machine.client()).resource(pods, 'default').list()).items;
   const ready = (count: number) =>
@@ -104,6 +104,19 @@ test('a declared StatefulSet runs as processes, which outlive the control plane 
   assert.equal(await machine.down('SIGTERM'), 0);
 });
 
+test('zones of a folder become what the next start asks for', async (t) => {
+  const machine = Machine.start(t);
+  const zones = async () =>
+    (await (await machine.client()).resource(nodes).list()).items.map(
+      ({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone'],
+    );
+  await machine.up('--nodes', '2', '--zones', 'a,b');
+  assert.deepEqual(await zones(), ['a', 'b']);
+  await machine.down('SIGTERM');
+  assert.match(await machine.up('--nodes', '2', '--zones', 'c,d'), /nodes +2 in zones c, d, pods/);
+  assert.deepEqual(await zones(), ['c', 'd']);
+});
+
 async function refusal(data: string): Promise<string> {
   const plane = spawn(process.execPath, [REEVE, 'up', '--data', data], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
@@ -116,7 +129,10 @@ async function refusal(data: string): Promise<string> {
 test('a folder that is in use, and one of a newer version, are refused', async (t) => {
   const machine = Machine.start(t);
   await machine.up('--nodes', '1');
-  assert.match(await refusal(machine.data), /EMBEDDED_STORE_LOCKED/);
+  assert.match(
+    await refusal(machine.data),
+    /`reeve up`, process \d+, has \S+ in use; `reeve down --data \S+` ends it.*\[PLANE_RUNNING\]/,
+  );
   await machine.down('SIGTERM');
   writeFileSync(join(machine.data, 'version'), '99\n');
   assert.match(await refusal(machine.data), /newer reeve .*DATA_FOLDER/);

@@ -11,15 +11,17 @@ import { defaultDataFolder } from './data-folder.ts';
 import { downLine } from './down-line.ts';
 import { FetchView } from './fetch-view.ts';
 import { userCatalog } from './images.ts';
-import { retiredLines } from './retired-nodes.ts';
 import type { upOptions } from './spec.ts';
 import { version } from '../version.ts';
+import { welcome } from './welcome.ts';
+import { zonesOf } from './zones.ts';
 
 const NODES = 3;
 
 export async function run({ words, values, io, signal }: CommandLine<typeof upOptions>): Promise<ExitCode> {
   if (words.length > 0) throw usage(`reeve up takes no '${words[0]}'`);
   const { env, ports } = io;
+  const zones = zonesOf(values.zones);
   const data = values.data === undefined ? undefined : resolve(values.data);
   // At once: whoever is in a hurry presses Ctrl-C again, and then nothing is said any more.
   const stopped = new Promise<'stop'>((stop) => {
@@ -43,7 +45,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
       port: values.port,
       nodes: values.nodes ?? NODES,
       driver: values.driver as ControlPlaneOptions['driver'],
-      zones: (values.zones ?? '').split(',').filter((zone) => zone !== ''),
+      zones,
       hostPaths,
       machine: { cores: availableParallelism(), memoryBytes: totalmem(), system: systemFacts(version) },
       images,
@@ -53,7 +55,12 @@ export async function run({ words, values, io, signal }: CommandLine<typeof upOp
       },
     },
   );
-  if (!signal.aborted) io.out(welcome(plane));
+  if (!signal.aborted) {
+    const { url, folder, detected, registered, retired } = plane;
+    const nodes = plane.nodes.length - retired.length;
+    const [pods, down] = [podsOf(plane), downLine(data)];
+    io.out(welcome({ url, folder, detected, registered, nodes, retired, zones, pods, down }));
+  }
   const end = await Promise.race([stopped, plane.downAsked.then(() => 'down' as const)]);
   if (end === 'stop') return exit.ok;
   const count = podsOf(plane);
@@ -78,26 +85,3 @@ async function foldersOf({ files }: Host, paths: readonly string[]): Promise<rea
 }
 
 const podsOf = ({ nodes }: ControlPlane): number => nodes.reduce((sum, node) => sum + node.podKeys.length, 0);
-
-function welcome(plane: ControlPlane): string {
-  const { url, folder, nodes, retired, detected } = plane;
-  const [driver] = detected.drivers;
-  const pods = podsOf(plane);
-  const lines = [
-    `API         ${url}`,
-    `kubeconfig  ${folder.kubeconfig}`,
-    `data        ${folder.path}`,
-    `nodes       ${nodes.length - retired.length}, pods as processes (${driver.name})${pods > 0 ? `, ${plural(pods, 'pod')} taken over` : ''}`,
-    ...retiredLines(retired).map((line) => `            ${line}`),
-    ...(driver.name === 'plain' ? [`            pods with mounts need more: ${detected.remedy}`] : []),
-    '',
-    'Go on from another terminal:',
-    '',
-    `  export KUBECONFIG=${folder.kubeconfig}`,
-    '  reeve get nodes        (kubectl does it as well)',
-    '',
-    'Ctrl-C stops the control plane; pods go on. `reeve down` ends them, too.',
-    '',
-  ];
-  return lines.join('\n');
-}

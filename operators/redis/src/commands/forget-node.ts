@@ -58,7 +58,8 @@ async function tablesAtRest(
 ): Promise<{ readonly tables: readonly NodeTable[]; readonly own: NodeTable | undefined }> {
   const until = context.clock.now() + HANDSHAKE_PATIENCE_MS;
   for (;;) {
-    const own = await tableIfThere(context, node);
+    // Without an address there is nobody to ask.
+    const own = node.endpoint.port === 0 ? undefined : await tableIfThere(context, node);
     const tables = await Promise.all(by.map((member) => tableOf(context, member)));
     const open = tables.findIndex(({ handshakes }) => handshakes.some((line) => isAt(line, node)));
     if (!own || (open === -1 && !by.some((member) => own.handshakes.some((line) => isAt(line, member))))) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forgetLeftovers } from './fix-links.ts';
+import { forgetGhosts, forgetLeftovers } from './fix-links.ts';
 import { brief, openAt } from './moves-testing.ts';
 import { clusterNodes, idOf, type TestNode, testNode, viewOfNodes } from './testing.ts';
 
@@ -45,4 +45,26 @@ test('a node that was reset is forgotten by who still knows it', () => {
 test('but not before everybody has heard that nothing is there: one that is importing hears nothing', () => {
   const importing = { importing: openAt([7], idOf('old')) };
   assert.deepEqual(forgetLeftovers(worldWith({ slots: '7' }, importing)), []);
+});
+
+/** `gone` left and got another id while some were away: these have it in their tables still, without an address. */
+function haunted(knownTo: readonly string[], change: Partial<TestNode> = {}) {
+  const ours = ['p0', 'p0r0', 'p1', 'p1r0', 'p2', 'p2r0'];
+  const knows = (name: string) => [...ours, ...(knownTo.includes(name) ? ['gone'] : [])].map(idOf);
+  const nodes = Object.fromEntries(ours.map((name) => [name, { knows: knows(name) }]));
+  const gone = testNode('gone', { host: '', port: 0, flags: ['noaddr'], unreachable: 'no address', ...change });
+  return viewOfNodes(clusterNodes({ primaries: 3, replicas: 1, nodes, extra: [gone] }));
+}
+
+test('an id without an address that most have forgotten is forgotten by the rest', () => {
+  const all = 'forget gone by p0,p0r0,p1,p1r0,p2,p2r0';
+  assert.deepEqual(brief(forgetGhosts(haunted(['p1']))), [all]);
+  assert.deepEqual(brief(forgetGhosts(haunted(['p1', 'p2r0']))), [all]);
+});
+
+test('but not one that half of them know, that has an address, or that owns slots: it may be a member that has moved', () => {
+  assert.deepEqual(forgetGhosts(haunted(['p0', 'p1', 'p2'])), []);
+  assert.deepEqual(forgetGhosts(haunted(['p1'], { flags: ['fail'] })), []);
+  assert.deepEqual(forgetGhosts(haunted(['p1'], { slots: '7' })), []);
+  assert.deepEqual(forgetGhosts(haunted([])), []);
 });

@@ -12,6 +12,7 @@ import {
   isReported,
   keyCount,
   knows,
+  members,
   nodeName,
   nodeNames,
   nodeOf,
@@ -20,6 +21,7 @@ import {
   refOf,
   reported,
   reportedPrimaries,
+  shortId,
 } from './topology.ts';
 
 export interface MembershipRepair {
@@ -78,6 +80,26 @@ export function forgetLeftovers(view: ClusterView): readonly ForgetNode[] {
         )}`,
       }))
   );
+}
+
+/**
+ * Ids that somebody still has in its table, without an address, and most have not: a node that left and was reset, so that another id
+ * answers where it was, while that one was away. A member that has moved is known to most. They own nothing, and nobody follows them.
+ */
+export function forgetGhosts(view: ClusterView): readonly ForgetNode[] {
+  const all = reported(view);
+  return members(view).flatMap((node): readonly ForgetNode[] => {
+    if (isReported(node) || countSlots(heardSlots(node)) > 0) return [];
+    const knownTo = all.filter(({ id }) => knows(view, id, node.id));
+    const isGone = knownTo.every(({ report }) =>
+      report.value.others.some((line) => line.id === node.id && line.flags.includes('noaddr')),
+    );
+    const isFollowed = all.some(({ report }) => report.value.others.some(({ primaryId }) => primaryId === node.id));
+    if (!isGone || isFollowed || knownTo.length === 0 || 2 * knownTo.length >= all.length) return [];
+    const who = knownTo.map(({ id }) => id);
+    const why = `${shortId(node.id)} is no member any more, but ${nodeNames(view, who)} did not hear of it`;
+    return [{ type: 'forget-node', node: refOf(node), by: all.map(refOf), reset: false, why }];
+  });
 }
 
 function seesNothingOn(by: ReportedNode, id: NodeId): boolean {

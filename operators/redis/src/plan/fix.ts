@@ -14,7 +14,7 @@ import { judgeAbsent, lostOwners } from './fix-absent.ts';
 import { type Collision, collisions, repairEpochs } from './fix-epochs.ts';
 import { refuseOtherDatabases } from './fix-databases.ts';
 import { damagedSlots, mayHaveStrays } from './fix-facts.ts';
-import { forgetLeftovers, repairMembership, repairReplicas } from './fix-links.ts';
+import { forgetGhosts, forgetLeftovers, repairMembership, repairReplicas } from './fix-links.ts';
 import { linksFollow, settling, stillSettling } from './fix-settling.ts';
 import { repairSlots } from './fix-slots.ts';
 import { stepOf } from './fix-steps.ts';
@@ -157,7 +157,7 @@ function planFix(
 
   const readdress = planReaddress(view, now, inFlight);
   if (readdress) return readdress;
-  const leftovers = forgetLeftovers(view);
+  const leftovers = [...forgetLeftovers(view), ...forgetGhosts(view)];
   if (leftovers.length > 0) {
     return { commands: inFlight.length > 0 ? [] : leftovers, waitingFor: running(inFlight), wakeAt };
   }

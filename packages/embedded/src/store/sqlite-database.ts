@@ -1,6 +1,7 @@
 /** The database file: one table, a row for every write of the store; rows that nobody needs any more are deleted later. */
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { digestOf, writeDigest } from './backup-digest.ts';
 import type { Batch } from './journal.ts';
 
 /** `reev`, so that no other database is taken for a store. */
@@ -97,11 +98,14 @@ export function copyTo(database: DatabaseSync, to: string): void {
   // A new file, and private before anything is in it.
   const file = openSync(to, 'wx', 0o600);
   try {
+    // Of what is to be copied, not of the copy.
+    const digest = digestOf(database);
     database.prepare('VACUUM INTO ?').run(to);
     // Wherever the copy is put, a log that lies there is not its own.
     const copy = new DatabaseSync(to);
     try {
       copy.exec("UPDATE log SET life = x''");
+      writeDigest(copy, digest);
     } finally {
       copy.close();
     }

@@ -4,6 +4,7 @@
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { EmbeddedError } from '../errors/errors.ts';
+import type { Wholeness } from './backup-digest.ts';
 import { CommitLog, type LogPart, logPath } from './commit-log.ts';
 import type { Row } from './entry.ts';
 import type { Batch, Journal, Kept } from './journal.ts';
@@ -26,6 +27,8 @@ export function besideStore(path: string): readonly string[] {
 export interface FileJournal extends Journal {
   /** Copies all that is durable by then into a new file (mode 0600); writes wait meanwhile. Not before it is loaded. */
   backup(path: string): Promise<void>;
+  /** Whether a backup holds what it was made of. Not before it is loaded, nor after something was written. */
+  wholeness(): Promise<Wholeness>;
 }
 
 export function sqliteJournal({ path, logBytes = LOG_BYTES }: SqliteOptions): FileJournal {
@@ -115,6 +118,12 @@ class SqliteJournal implements FileJournal {
       const parts = this.#log?.parts() ?? [];
       this.#port?.postMessage({ type: 'backup', id, path, parts } satisfies Request);
     });
+  }
+
+  async wholeness(): Promise<Wholeness> {
+    const answer = await this.#call({ type: 'check' });
+    if (answer.type !== 'checked') throw new Error(`${answer.type} is no answer`);
+    return answer.wholeness;
   }
 
   close(): Promise<void> {

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isMainThread, type MessagePort, workerData } from 'node:worker_threads';
 import type { EmbeddedErrorCode } from '../errors/errors.ts';
+import { forgetDigest, wholenessOf } from './backup-digest.ts';
 import { type LogFile, type LogPart, logPath } from './commit-log.ts';
 import type { Batch } from './journal.ts';
 import { batchesIn, batchesLeft, DamagedLog, refuseGaps } from './log-record.ts';
@@ -90,6 +91,7 @@ class DatabaseThread {
     for (const file of LOG_FILES) closeSync(openSync(logPath(this.#path, file), 'a', 0o600));
     // A file is durable when its name is.
     syncFolder(dirname(this.#path));
+    forgetDigest(this.#database);
     this.#write([], 'new');
     this.#isBegun = true;
     this.#foldedTurn = 0;
@@ -126,6 +128,10 @@ class DatabaseThread {
       failure = messageOf(error);
     }
     this.#answer({ type: 'backedUp', id, failure });
+  }
+
+  check(): void {
+    this.#answer({ type: 'checked', wholeness: wholenessOf(this.#database) });
   }
 
   /** Everything into one file; where that cannot be, the log stays for whoever comes next. */
@@ -172,6 +178,9 @@ function serve(port: MessagePort, path: string): void {
           break;
         case 'backup':
           thread.backup(request.path, request.id, request.parts);
+          break;
+        case 'check':
+          thread.check();
           break;
         case 'close':
           try {

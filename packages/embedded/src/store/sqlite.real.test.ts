@@ -195,6 +195,65 @@ test('a backup is private, whole, and made while writes go on; it is a store of 
   assert.ok(second.revision >= 200 && second.revision <= 250);
 });
 
+/** Another letter in the middle of what is stored: it stays a database. */
+function alter(path: string, what: string): void {
+  const bytes = readFileSync(path);
+  const at = bytes.indexOf(what);
+  assert.ok(at > 0, what);
+  bytes.write(what.replaceAll('1', '7'), at);
+  writeFileSync(path, bytes);
+}
+
+test('a backup knows whether it is what it was made of; a store that is written to does not say so', async (t) => {
+  const scene = openScene(t);
+  const path = join(scene.folder, 'store.db');
+  const journal = sqliteJournal({ path });
+  const store = await Store.open({ journal, clock });
+  t.after(() => store.close());
+  for (const name of ['x', 'y', 'z']) await store.write(key(name), put('111'));
+  const wholenessOf = async (file: string) => {
+    const one = sqliteJournal({ path: file });
+    try {
+      await one.load();
+      return await one.wholeness();
+    } finally {
+      await one.close();
+    }
+  };
+  const backup = async (name: string) => {
+    const file = join(scene.folder, name);
+    await journal.backup(file);
+    return file;
+  };
+  const whole = await backup('whole');
+  assert.equal(await wholenessOf(whole), 'whole');
+  assert.equal(await wholenessOf(whole), 'whole', 'whoever looks changes nothing');
+  const damaged = await backup('damaged');
+  alter(damaged, '111');
+  assert.equal(await wholenessOf(damaged), 'damaged');
+  await store.close();
+  assert.equal(await wholenessOf(path), 'untold');
+  // A backup that became a store, was written to, and is copied by hand or backed up again.
+  const next = await scene.open(whole);
+  await next.write(key('later'), put('1'));
+  await next.close();
+  assert.equal(await wholenessOf(whole), 'untold');
+  const used = sqliteJournal({ path: await copied(scene, damaged) });
+  await used.load();
+  const again = join(scene.folder, 'again');
+  await used.backup(again);
+  await used.close();
+  assert.equal(await wholenessOf(again), 'whole', 'of what it was made of');
+});
+
+async function copied(scene: Scene, file: string): Promise<string> {
+  const copy = `${file}-copy`;
+  copyFileSync(file, copy);
+  const store = await scene.open(copy);
+  await store.close();
+  return copy;
+}
+
 test('backups are whole however often the log turns meanwhile, and none is made of a store that is being closed', async (t) => {
   const scene = openScene(t);
   const journal = sqliteJournal({ path: join(scene.folder, 'store.db'), logBytes: 16 * 1024 });

@@ -57,10 +57,11 @@ export class WebSocketConnection implements MessageSocket {
   async send(payload: Uint8Array): Promise<void> {
     if (this.#isClosing || this.gone.aborted) return;
     if (this.#stream.write(frameOf(OPCODE.binary, payload))) return;
-    await new Promise<void>((resolve) => {
-      this.#stream.once('drain', resolve);
-      this.#stream.once('close', resolve);
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stream.once('drain', resolve).once('close', resolve);
+    await promise;
+    // A connection that is often waited for must not gather who waited.
+    this.#stream.removeListener('drain', resolve).removeListener('close', resolve);
   }
 
   close(code: number, reason = ''): void {

@@ -114,6 +114,22 @@ test('a part out of place ends the connection with its reason', async () => {
   assert.equal(last?.readUInt16BE(2), 1002);
 });
 
+test('whoever waited for a slow client leaves nothing behind on its connection', async () => {
+  let waits = 0;
+  const stream = new Duplex({
+    read: () => undefined,
+    write: (_chunk, _encoding, done) => void setImmediate(done),
+  });
+  stream.on('drain', () => waits++);
+  const socket = new WebSocketConnection(stream, new Uint8Array());
+  const counts = () => ['drain', 'close'].map((name) => stream.listenerCount(name));
+  const before = counts();
+  // Each is more than the connection takes at once.
+  for (let count = 0; count < 20; count++) await socket.send(Buffer.alloc(100_000));
+  assert.ok(waits > 0);
+  assert.deepEqual(counts(), before);
+});
+
 test('a client that is gone ends what waits for it; one that sends too much is made to wait', async () => {
   const { socket, stream, receive } = connection();
   for (let count = 0; count < 3; count++) receive(masked(OPCODE.binary, Buffer.alloc(600_000)));

@@ -115,7 +115,7 @@ export const kubeErrors = {
   KUBE_INVALID: {
     meaning:
       'The server does not accept what was sent (400, 413, 415, 422; for an apply that does not fit its schema a bare 500). The causes, or the message, name the fields.',
-    remedy: 'Mend the object.',
+    remedy: 'Mend the object, or the question: the message names what is wrong with it.',
   },
   KUBE_TOO_MANY_REQUESTS: {
     meaning: 'The server is busy and said so again and again (429).',

@@ -50,7 +50,7 @@ async function launchIn(
   const latest = container.latest;
   const where = `${pod.key} (${container.name})`;
   if (!main || !latest) throw new ReeveError('NODE_NOT_RUNNING', `${where} is not running`, { subjects: [pod.key] });
-  const env = host.processes.environment(main.pid);
+  const env = runs.environmentOf(latest) ?? host.processes.environment(main.pid);
   if (!env) throw new ReeveError('NODE_NOT_RUNNING', `${where} has just ended`, { subjects: [pod.key] });
   const user = asUser(runsAs(node, pod.pod, pod.containerOf(container.name)));
   const entrance = node.entranceOf(latest.driver);

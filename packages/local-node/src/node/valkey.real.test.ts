@@ -46,7 +46,10 @@ for (const driver of drivers) {
               name: 'main',
               image: 'valkey:9',
               args: ['--port', String(PORT), '--cluster-enabled', 'yes', '--dir', '$(DATA)', '--save', ''],
-              env: [{ name: 'DATA', value: '/srv/reeve/data' }],
+              env: [
+                { name: 'DATA', value: '/srv/reeve/data' },
+                { name: 'WORD', value: 'kept' },
+              ],
               ports: [{ name: 'client', containerPort: PORT }],
               volumeMounts: [{ name: 'data', mountPath: '/srv/reeve/data' }],
               readinessProbe: { tcpSocket: { port: 'client' }, periodSeconds: 1 },
@@ -78,10 +81,18 @@ for (const driver of drivers) {
     const { node } = await scene.start({ images, drivers: [driver] });
     await scene.ready('v-0');
     assert.equal(await runOf(), before);
+    // It writes its title over its environment; commands get the one that it was begun with, and the volumes.
+    const { signal } = new AbortController();
+    const look = ['sh', '-c', 'env; ls -d "$DATA"/nodes.conf'];
+    const { code, stdout } = await node.exec({ namespace: 'default', pod: 'v-0' }, look, { signal });
+    assert.equal(code, 0);
+    const lines = stdout.split('\n');
+    assert.ok(lines.includes('WORD=kept'), stdout);
+    assert.ok(lines.includes(`POD_IP=${hosts[0]}`), stdout);
+    assert.ok(!stdout.includes('REEVE_BOXED'), stdout);
     // A killed server comes back with its data and its address.
     const pid = Number(/process_id:(\d+)/.exec(String(await call(1, 'INFO', 'server')))?.[1]);
     assert.ok(pid > 0);
-    const { signal } = new AbortController();
     await node.exec({ namespace: 'default', pod: 'v-1' }, ['sh', '-c', `kill -9 ${pid}`], { signal });
     const restarted = await scene.until(
       'v-1',

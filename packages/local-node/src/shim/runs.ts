@@ -9,6 +9,8 @@ import { SHIM } from './script.ts';
 
 /** In the environment of every process of a container, by which it is found wherever it went. */
 export const COOKIE = 'REEVE_COOKIE';
+/** In that of the shim alone: the program runs in a box that must be made first. */
+const BOXED = 'REEVE_BOXED';
 
 export interface RunKey {
   readonly uid: string;
@@ -109,7 +111,7 @@ export class Runs {
       await processes.launch(
         {
           argv: ['/bin/sh', join(this.folder, 'shim.sh'), folder, ...argv],
-          env: { ...env, [COOKIE]: id, ...(isBoxed && { REEVE_BOXED: 'yes' }) },
+          env: { ...env, [COOKIE]: id, ...(isBoxed && { [BOXED]: 'yes' }) },
           folder: scratch,
         },
         over,
@@ -166,6 +168,18 @@ export class Runs {
 
   cookieOf({ uid, container, attempt }: RunKey): string {
     return `${this.folder}#${uid}/${container}/${attempt}`;
+  }
+
+  /**
+   * What a run was begun with. Asked of its shim: a program may write its title over its own (Valkey, Redis and Postgres do). Undefined
+   * if the shim is gone.
+   */
+  environmentOf({ shim }: Pick<Instance, 'shim'>): Readonly<Record<string, string>> | undefined {
+    const found = shim && this.#host.processes.environment(shim.pid);
+    // In this order: the number may have become another's.
+    if (!found || !this.isAlive(shim)) return undefined;
+    const { [BOXED]: _ours, ...env } = found;
+    return env;
   }
 
   /** True if its end will be told to this process. It need not be looked for as often. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { deadline } from './deadline.ts';
 import type { Clock } from './ports.ts';
-import { systemClock, systemFiles, systemIds } from './system.ts';
+import { systemClock, systemFiles, systemIds, systemMakeFolder } from './system.ts';
 
 test('files are written as a whole, readable by their owner only, and appended to', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'reeve-files-'));
@@ -20,6 +20,18 @@ test('files are written as a whole, readable by their owner only, and appended t
   assert.equal(await readFile(path, 'utf8'), 'three\n');
   await systemFiles.remove(path);
   assert.equal(await systemFiles.read(path), undefined);
+});
+
+test('a folder is made with those above it; where none can be made, that is told', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'reeve-folders-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, 'one', 'two', 'three');
+  await systemMakeFolder(path, 0o700);
+  await systemMakeFolder(path, 0o700);
+  assert.equal((await stat(path)).mode & 0o777, 0o700);
+  await assert.rejects(systemMakeFolder('/proc/none/of/these'), { code: 'ENOENT' });
+  await assert.rejects(systemFiles.write('/proc/none/file', ''), { code: 'ENOENT' });
+  await assert.rejects(systemMakeFolder('/etc/passwd/x'), { code: 'ENOTDIR' });
 });
 
 test('a sleep ends with the reason of its signal', async () => {

@@ -49,6 +49,32 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/**
+ * A folder, with those above it, which get the usual mode. Nothing if it is there. Not by `recursive` of Node: where the system makes no
+ * folders at all and says that the one above is missing (`/proc`), that goes on for ever, and lets nobody end the process.
+ */
+export async function systemMakeFolder(path: string, mode = 0o777): Promise<void> {
+  const above = dirname(path);
+  if ((await made(path, mode)) || above === path) return;
+  await systemMakeFolder(above);
+  await mkdir(path, mode).catch(unlessThere);
+}
+
+/** False: one above is missing. */
+async function made(path: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(path, mode).catch(unlessThere);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
 export const systemFiles: Files = {
   async read(path) {
     try {
@@ -59,7 +85,7 @@ export const systemFiles: Files = {
     }
   },
   async write(path, text) {
-    await mkdir(dirname(path), { recursive: true });
+    await systemMakeFolder(dirname(path));
     const beside = `${path}.new`;
     const file = await open(beside, 'w', 0o600);
     try {
@@ -72,7 +98,7 @@ export const systemFiles: Files = {
     await syncFolder(path);
   },
   async append(path, text) {
-    await mkdir(dirname(path), { recursive: true });
+    await systemMakeFolder(dirname(path));
     const file = await open(path, 'a', 0o600);
     try {
       await file.writeFile(text);

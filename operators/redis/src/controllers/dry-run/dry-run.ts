@@ -8,10 +8,12 @@ import { specProblems } from '../../plan/desired.ts';
 import { isConfigured } from '../look.ts';
 import { openTasks } from '../tasks.ts';
 import { type Around, type DryRunPorts, visit } from './around.ts';
+import { following } from './following.ts';
 import { childrenOf, type ObjectPlan } from './objects.ts';
 import { isUpgrading, type StepPlan, stepsOf, taskSteps, underWay } from './steps.ts';
 
 export type { DryRunPorts } from './around.ts';
+export type { FieldChange } from './field-changes.ts';
 export type { ObjectPlan } from './objects.ts';
 export type { StepPlan } from './steps.ts';
 
@@ -21,6 +23,8 @@ export interface DryRun {
   readonly next?: StepPlan;
   readonly refused: readonly Refusal[];
   readonly waitingFor: readonly Waiting[];
+  /** What comes after that, as far as it can be known. Of clusters only. */
+  readonly following?: readonly string[];
 }
 
 /** @param cluster as it is, or as it would be if a file were applied. */
@@ -35,8 +39,13 @@ export async function planCluster(given: DryRunPorts, cluster: RedisClusterObjec
     const steps = await stepsOf(around);
     const task = paused.length > 0 ? undefined : openTasks(around.tasks)[0];
     const asked = task && (await nextTask(around, task as RedisTaskObject, steps.next));
+    const { desired, seen } = around;
+    const { status = {}, metadata } = cluster;
+    const configured = isConfigured(status, status.currentOperation?.kind, seen);
     return {
       objects,
+      following:
+        desired.members === 'external' ? [] : following({ name: metadata.name, desired, seen, configured, objects }),
       ...steps,
       ...asked,
       refused: [...steps.refused, ...(asked?.refused ?? [])],

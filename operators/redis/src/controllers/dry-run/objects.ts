@@ -1,6 +1,5 @@
 /** What would become of a cluster's objects, as their server says. */
 import { apiVersionOf, isKubeError, type KubeObject, type Resource } from '@reeve/kube';
-import { canonicalJson } from '@reeve/runtime';
 import {
   configMaps,
   disruptionBudgets,
@@ -15,6 +14,7 @@ import { safeReplicas } from '../../plan/shrink.ts';
 import { connectOptionsOf } from '../credentials.ts';
 import { configDigest } from '../declare.ts';
 import type { Around, DryRunPorts } from './around.ts';
+import { type FieldChange, fieldChanges } from './field-changes.ts';
 
 export interface ObjectPlan {
   readonly kind: string;
@@ -23,6 +23,8 @@ export interface ObjectPlan {
   readonly change: 'create' | 'change' | 'none' | 'refused' | 'unknown';
   /** Why it is refused. */
   readonly message?: string;
+  /** What of it changes. */
+  readonly fields?: readonly FieldChange[];
 }
 
 type Named = KubeObject & { readonly metadata: { readonly name: string } };
@@ -73,7 +75,8 @@ async function changeOf(
   const wanted = { ...child, metadata: { ...child.metadata, ownerReferences: [reference] } };
   try {
     const after = await api.apply(wanted, { dryRun: true, force: true, fieldManager: 'redis', signal });
-    return { ...plan, change: contentOf(before) === contentOf(after) ? 'none' : 'change' };
+    const fields = fieldChanges(contentOf(before), contentOf(after));
+    return fields.length === 0 ? { ...plan, change: 'none' } : { ...plan, change: 'change', fields };
   } catch (error) {
     if (isKubeError(error, 'KUBE_FORBIDDEN')) return { ...plan, change: 'unknown' };
     if (isKubeError(error, 'KUBE_INVALID')) return { ...plan, change: 'refused', message: (error as Error).message };
@@ -82,7 +85,7 @@ async function changeOf(
 }
 
 /** Without what the server counts by itself. */
-function contentOf({ metadata, ...rest }: KubeObject): string {
+function contentOf({ metadata, ...rest }: KubeObject): object {
   const { managedFields: _managed, resourceVersion: _version, generation: _generation, ...kept } = metadata;
-  return canonicalJson({ ...rest, metadata: kept });
+  return { ...rest, metadata: kept };
 }
