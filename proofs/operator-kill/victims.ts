@@ -3,7 +3,7 @@ import { tryToKill } from '@reeve/cli/plane-testing';
 import type { PodOnSite } from '../site/kinds.ts';
 import { type ContainerTree, isAgentTree, isServerTree, treeOf, treesOf } from '../site/processes.ts';
 import type { Site } from '../site/site.ts';
-import type { RoundPlan } from './plan.ts';
+import type { OperationName, RoundPlan } from './plan.ts';
 
 /** Who was hit. */
 export interface Hit {
@@ -19,10 +19,13 @@ export interface Hit {
  */
 export type End = 'unseen' | 'killed' | 'asked';
 
-export function endOf({ victim, manner, seed }: RoundPlan): End {
+export function endOf({ operation, victim, manner, seed }: RoundPlan): End {
   if (victim === 'everything' || manner === 'whole pod') return 'unseen';
-  return victim === 'plane and pods' && seed % 2 === 0 ? 'asked' : 'killed';
+  return victim === 'plane and pods' && STEADY.includes(operation) && seed % 2 === 0 ? 'asked' : 'killed';
 }
+
+/** In which servers run for a while: one that has just begun dies of a SIGTERM, one that writes its first log refuses it. */
+const STEADY: readonly OperationName[] = ['rebalance', 'failover', 'idle'];
 
 /** What must be known of it. Of whom nobody saw the end, a node says so, and takes it for a kill. */
 const KNOWN: Readonly<Record<End, { readonly code: number; readonly reasons: readonly string[] }>> = {

@@ -1,9 +1,9 @@
 /** A real browser with one page, told what to do by its own protocol. */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from './binaries/chromium.ts';
+import { findOnPath } from './binaries/program.ts';
 import { temporaryFolder } from './servers/process.ts';
 import { until } from './servers/until.ts';
 
@@ -31,26 +31,38 @@ export async function openPage(url: string, { trustsAnybody = false }: BrowserOp
   const { command, env } = await chromium();
   const folder = temporaryFolder('browser');
   const more = [`--user-data-dir=${folder}`, ...(trustsAnybody ? ['--ignore-certificate-errors'] : [])];
-  const child = spawn(command, [...QUIET, ...more, 'about:blank'], {
+  // It ends with us, however we end.
+  const setpriv = findOnPath('setpriv');
+  const line = [...(setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL']), command, ...QUIET, ...more];
+  const child = spawn(line[0] as string, [...line.slice(1), 'about:blank'], {
     stdio: 'ignore',
     env: { ...process.env, ...env },
   });
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
   const end = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await gone;
   };
   try {
     const told = await until(
       'the browser says where it listens',
-      () => readFile(join(folder, 'DevToolsActivePort'), 'utf8').catch(() => undefined),
+      async () => {
+        const text = await readFile(join(folder, 'DevToolsActivePort'), 'utf8').catch(() => '');
+        return /^\d+\n/.test(text) && text; // it may be half written
+      },
       { timeoutMs: 60_000 },
     );
     const base = `http://127.0.0.1:${told.split('\n')[0]}`;
     const made = await fetch(`${base}/json/new?${encodeURI(url)}`, { method: 'PUT' });
     const { webSocketDebuggerUrl } = (await made.json()) as { readonly webSocketDebuggerUrl: string };
     const socket = new WebSocket(webSocketDebuggerUrl);
-    await once(socket, 'open');
+    await new Promise((resolve, reject) => {
+      socket.addEventListener('open', resolve);
+      socket.addEventListener('error', () => reject(new Error('the browser does not speak')));
+    });
     const page = new Page(socket, end);
     await until('the page is there', () =>
       page.evaluate(`location.href !== 'about:blank' && document.readyState === 'complete'`),
@@ -76,7 +88,8 @@ export class Page implements AsyncDisposable {
   async evaluate<T>(script: string): Promise<T> {
     const id = ++this.#count;
     const params = { expression: script, awaitPromise: true, returnByValue: true };
-    const answered = new Promise<Evaluated>((resolve) => {
+    const answered = new Promise<Evaluated>((resolve, reject) => {
+      this.#socket.addEventListener('close', () => reject(new Error('the browser ended')), { once: true });
       const listen = ({ data }: MessageEvent) => {
         const message = JSON.parse(String(data)) as Evaluated & { readonly id?: number };
         if (message.id !== id) return;

@@ -93,7 +93,8 @@ export class ClusterTurn {
   #canDeclareSet = true;
   /** Agents may still be at something of a plan that is no more. */
   #isHeldUp = false;
-  #isImageHeld = false;
+  /** Why pods are not given the image that is asked for. */
+  #held: Refusal | undefined;
   #allSeeds: Environment['seeds'] = [];
 
   constructor(given: TurnGiven) {
@@ -137,7 +138,7 @@ export class ClusterTurn {
     work.signal.throwIfAborted();
     if (environment && this.#record.current && !isPaused && !this.#isHeldUp)
       await this.#goOn(this.#record.current, environment);
-    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members });
+    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members, held: this.#held });
     return this.#verdict(seen, isPaused);
   }
 
@@ -208,7 +209,7 @@ export class ClusterTurn {
       const replicas = await replicasNow(work, asked, seen);
       const held = await heldBack(work, this.#desired, seen);
       if (held) this.#waiting.push(heldWait(held));
-      this.#isImageHeld = held !== undefined;
+      this.#held = held?.refused;
       if (this.#canDeclareSet) {
         await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users, held }));
       }
@@ -325,7 +326,7 @@ export class ClusterTurn {
   #facts(seen: Seen): NextFacts {
     const configured = this.#isConfigured(seen);
     const { chosen } = this.#record;
-    const isImageHeld = this.#isImageHeld;
+    const isImageHeld = this.#held !== undefined;
     return { desired: this.#desired, ...seen, configured, isUntouched: isUntouched(this.#before), isImageHeld, chosen };
   }
 

@@ -1,6 +1,6 @@
 /** Goes on with the upgrade that a task asks for. Nothing of it is remembered: what the cluster is to run, and what its pods run, says all. */
 import { isKubeError } from '@reeve/kube';
-import { type DeepReadonly, timestamp } from '@reeve/runtime';
+import { type DeepReadonly, type Refusal, timestamp } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { RedisClusterSpec } from '../api/cluster.ts';
 import { type RedisClusterObject, redisClusters, type RedisTaskObject } from '../api/kinds.ts';
@@ -12,16 +12,17 @@ export interface UpgradeGiven {
   readonly work: Reconcile<RedisClusterObject>;
   readonly tasks: readonly DeepReadonly<RedisTaskObject>[];
   readonly members: readonly PodMember[];
+  readonly held: Refusal | undefined;
 }
 
 /** If the task that is next asks for one. In every turn, whatever else is done: it is what is done that brings it on. */
-export async function advanceUpgrade({ work, tasks, members }: UpgradeGiven): Promise<void> {
+export async function advanceUpgrade({ work, tasks, members, held }: UpgradeGiven): Promise<void> {
   const [task] = openTasks(tasks);
   if (!task?.spec.upgrade) return;
   const now = work.now();
   const startedAt = task.status?.startedAt ?? timestamp(now);
   const spec = work.object.spec as RedisClusterSpec;
-  const next = upgradeStep(task.spec.upgrade, { spec, members });
+  const next = upgradeStep(task.spec.upgrade, { spec, members, ...(held && { held }) });
   switch (next.step) {
     case 'refuse':
       return writeTask(work, task, { ...refusedStatus(next.refused, now), startedAt });

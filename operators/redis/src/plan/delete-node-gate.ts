@@ -6,7 +6,7 @@ import type { ClusterView, NodeView, NodeId } from '../api/view.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import { candidatesFor } from './failover.ts';
 import { checkGate, toleratedReasons } from './moves-gate.ts';
-import { inDoubt, isFailed, lineAbout } from './moves-view.ts';
+import { inDoubt, isFailed, isVanished, lineAbout } from './moves-view.ts';
 import { movedNodes } from './readdress.ts';
 import { LEAST_PRIMARIES } from './rebalance.ts';
 import {
@@ -104,9 +104,10 @@ function deadProblems(view: ClusterView, node: NodeView): readonly Refusal[] {
   const refused: Refusal[] = [];
   const refuse = (code: string, message: string) => refused.push({ code, message, subjects: [node.id] });
   const knowing = reported(view).filter((each) => lineAbout(each, node.id) !== undefined);
-  const sure = flaggedBy(node, 'fail');
+  // Without an address it is nobody's to call failed.
+  const sure = [...flaggedBy(node, 'fail'), ...(isVanished(node) ? flaggedBy(node, 'noaddr') : [])];
   const doubting = knowing.filter((each) => !sure.includes(each.id));
-  if (!isFailed(node) || doubting.length > 0) {
+  if (sure.length === 0 || doubting.length > 0) {
     const who: readonly NodeId[] = doubting.map((each) => each.id);
     refuse('NODE_NOT_FAILED', `${name} cannot be read, but ${nodeNames(view, who)} do not call it failed`);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forgetGhosts, forgetLeftovers } from './fix-links.ts';
+import { forgetGhosts, forgetLeftovers, repairReplicas } from './fix-links.ts';
 import { brief, openAt } from './moves-testing.ts';
 import { clusterNodes, idOf, type TestNode, testNode, viewOfNodes } from './testing.ts';
 
@@ -67,4 +67,16 @@ test('but not one that half of them know, that has an address, or that owns slot
   assert.deepEqual(forgetGhosts(haunted(['p1'], { flags: ['fail'] })), []);
   assert.deepEqual(forgetGhosts(haunted(['p1'], { slots: '7' })), []);
   assert.deepEqual(forgetGhosts(haunted([])), []);
+});
+
+test('nor one that somebody follows: that one gets another primary first', () => {
+  const ours = ['p0', 'p0r0', 'p1', 'p1r0', 'p2', 'p2r0'];
+  const nodes = Object.fromEntries(ours.map((name) => [name, { knows: ours.map(idOf) }]));
+  const gone = testNode('gone', { host: '', port: 0, flags: ['noaddr'], unreachable: 'no address' });
+  const back = testNode('back', {
+    ...{ host: '10.9.0.1', role: 'replica', primaryId: gone.id, knows: [...ours, 'gone', 'back'].map(idOf) },
+  });
+  const view = viewOfNodes(clusterNodes({ primaries: 3, replicas: 1, nodes, extra: [gone, back] }));
+  assert.deepEqual(forgetGhosts(view), []);
+  assert.equal(repairReplicas(view, ['host']).length, 1);
 });

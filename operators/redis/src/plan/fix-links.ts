@@ -5,7 +5,7 @@ import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { bestPrimaryFor } from './add-node-placement.ts';
 import { placedMembers } from './check-placement.ts';
-import { isFailed } from './moves-view.ts';
+import { isFailed, isVanished } from './moves-view.ts';
 import { isMeeting } from './readdress.ts';
 import {
   heardSlots,
@@ -89,13 +89,12 @@ export function forgetLeftovers(view: ClusterView): readonly ForgetNode[] {
 export function forgetGhosts(view: ClusterView): readonly ForgetNode[] {
   const all = reported(view);
   return members(view).flatMap((node): readonly ForgetNode[] => {
-    if (isReported(node) || countSlots(heardSlots(node)) > 0) return [];
+    if (!isVanished(node)) return [];
     const knownTo = all.filter(({ id }) => knows(view, id, node.id));
-    const isGone = knownTo.every(({ report }) =>
-      report.value.others.some((line) => line.id === node.id && line.flags.includes('noaddr')),
+    const isFollowed = all.some(({ report: { value } }) =>
+      [value.self, ...value.others].some(({ primaryId }) => primaryId === node.id),
     );
-    const isFollowed = all.some(({ report }) => report.value.others.some(({ primaryId }) => primaryId === node.id));
-    if (!isGone || isFollowed || knownTo.length === 0 || 2 * knownTo.length >= all.length) return [];
+    if (isFollowed || knownTo.length === 0 || 2 * knownTo.length >= all.length) return [];
     const who = knownTo.map(({ id }) => id);
     const why = `${shortId(node.id)} is no member any more, but ${nodeNames(view, who)} did not hear of it`;
     return [{ type: 'forget-node', node: refOf(node), by: all.map(refOf), reset: false, why }];
@@ -149,7 +148,7 @@ function orphanReason(view: ClusterView, primary: ReturnType<typeof nodeOf>): st
       ? `follows ${nodeName(view, primary.id)}, which is a replica itself`
       : undefined;
   }
-  return isFailed(primary) && countSlots(heardSlots(primary)) === 0
+  return (isFailed(primary) && countSlots(heardSlots(primary)) === 0) || isVanished(primary)
     ? `follows ${nodeName(view, primary.id)}, which is dead and owns nothing`
     : undefined;
 }

@@ -19,7 +19,7 @@ import { linksFollow, settling, stillSettling } from './fix-settling.ts';
 import { repairSlots } from './fix-slots.ts';
 import { stepOf } from './fix-steps.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
-import { mainCluster, slotsFromText } from './moves-view.ts';
+import { mainCluster, slotsFromText, unreadMembers } from './moves-view.ts';
 import { planReaddress } from './readdress.ts';
 import { nodeNames } from './topology.ts';
 
@@ -157,7 +157,8 @@ function planFix(
 
   const readdress = planReaddress(view, now, inFlight);
   if (readdress) return readdress;
-  const leftovers = [...forgetLeftovers(view), ...forgetGhosts(view)];
+  // All must be asked; while somebody cannot be, what is urgent goes on.
+  const leftovers = unreadMembers(view).length > 0 ? [] : [...forgetLeftovers(view), ...forgetGhosts(view)];
   if (leftovers.length > 0) {
     return { commands: inFlight.length > 0 ? [] : leftovers, waitingFor: running(inFlight), wakeAt };
   }

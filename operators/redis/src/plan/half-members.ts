@@ -9,16 +9,18 @@ import { takeOut } from './next-size.ts';
 import { isMeeting } from './readdress.ts';
 import { unreadMembers } from './moves-view.ts';
 import type { Housed } from './rolling.ts';
-import { keyCount, knows, type ReportedNode, reported } from './topology.ts';
+import { keyCount, knows, type ReportedNode, reported, withoutNode } from './topology.ts';
 
 /** It leaves once more, this time by its own word, and comes back as somebody new. Replicas are introduced again by a fix. */
 export function halfMembers(facts: NextFacts, cluster: ClusterView, settleMs: number): readonly OperationWish[] {
-  // Whoever cannot be read may know it.
-  if (unreadMembers(cluster).length > 0) return [];
-  return facts.members
-    .filter((pod): pod is Housed => pod.node !== undefined)
-    .filter(({ ordinal, node }) => ordinal < facts.desired.size && isForgotten(cluster, node))
-    .map((pod) => ({ ...takeOut(facts, pod, 'was forgotten by all, and is taken in anew'), settleMs }));
+  return (
+    facts.members
+      .filter((pod): pod is Housed => pod.node !== undefined)
+      .filter(({ ordinal, node }) => ordinal < facts.desired.size && isForgotten(cluster, node))
+      // Whoever cannot be read may know it. Whom only it knows is nobody.
+      .filter(({ node }) => unreadMembers(withoutNode(cluster, node.id)).length === 0)
+      .map((pod) => ({ ...takeOut(facts, pod, 'was forgotten by all, and is taken in anew'), settleMs }))
+  );
 }
 
 function isForgotten(cluster: ClusterView, node: ReportedNode): boolean {

@@ -38,12 +38,14 @@ export function heldImage(facts: ImageFacts): HeldImage | undefined {
 
 /** By those who own slots: a replica that a wrong image has reached already must not keep the spec from being set right. */
 function problemsOf(wanted: ImageFacts['desired'], { members, present, isUntouched }: ImageFacts): readonly Refusal[] {
+  // Nothing was ever begun: there is nothing that another one could not read.
+  if (isUntouched) return [];
   const answering = members.filter(({ node }) => node);
   const owners = answering.filter(({ node }) => node && countSlots(ownSlots(node)) > 0);
   const judges = owners.length > 0 ? owners : answering;
   if (judges.length > 0) return [...productProblem(wanted, judges), ...versionProblem(wanted.image, judges)];
   // Nobody says what it is: its name does.
-  const was = present === undefined || isUntouched ? undefined : productOfImage(present);
+  const was = present === undefined ? undefined : productOfImage(present);
   if (was === undefined || wanted.product === undefined || wanted.product === was) return [];
   const message = `the pods were made from ${present}, and ${wanted.image} is another product: make a new cluster and restore a backup into it`;
   return [{ code: 'MIXED_PRODUCTS', message, subjects: [] }];

@@ -4,7 +4,8 @@ import type { PodMember } from './pods.ts';
 
 export type Product = 'redis' | 'valkey';
 
-const IMAGE = /(?:^|\/)(redis|valkey)(?::v?(\d+(?:\.\d+)*)\b)?/;
+/** By the last part of its name: those before it are somebody's place. */
+const IMAGE = /(?:^|\/)(redis|valkey)(?=[:@]|$)(?::v?(\d+(?:\.\d+)*)\b)?[^/]*$/;
 
 /** Undefined: its name says nothing. */
 export function productOfImage(image: string): Product | undefined {

@@ -13,6 +13,7 @@ import type { AtomicJob, ClusterView, NodeId, NodeLine, NodeView } from '../api/
 import {
   clusters,
   flaggedBy,
+  heardSlots,
   isHandshake,
   isReported,
   members,
@@ -80,9 +81,19 @@ export function isFailed(node: NodeView): boolean {
   return flaggedBy(node, 'fail').length > 0;
 }
 
+/**
+ * An id that nobody answers to, that all who know it have no address for, and that owns nothing: a node that was reset and has another
+ * one since. It never becomes failed, because nobody asks it.
+ */
+export function isVanished(node: NodeView): boolean {
+  if (node.report.known || countSlots(heardSlots(node)) > 0) return false;
+  const lines = node.heard.map(({ line }) => line).filter((line) => !isHandshake(line));
+  return lines.length > 0 && lines.every(({ flags }) => flags.includes('noaddr'));
+}
+
 /** Members that we cannot read although the others do not call them failed: what they think is unknown. */
 export function unreadMembers(view: ClusterView): readonly NodeView[] {
-  return members(view).filter((node) => !node.report.known && !isFailed(node));
+  return members(view).filter((node) => !node.report.known && !isFailed(node) && !isVanished(node));
 }
 
 /** Reasons not to start anything that changes who owns what: a failover is under way, or may be. */

@@ -10,7 +10,7 @@ import type { AddNodeRequest } from './add-node.ts';
 import type { CreateRequest } from './create.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import type { Desired } from './desired.ts';
-import { isFailed, mainCluster } from './moves-view.ts';
+import { isFailed, isVanished, mainCluster } from './moves-view.ts';
 import { brokenPods } from './broken-pods.ts';
 import { troubleWaits } from './pod-trouble.ts';
 import { endpointOf, type PodMember } from './pods.ts';
@@ -239,7 +239,7 @@ export function fixes({ desired, findings }: NextFacts, someAbsent: boolean): re
  */
 function lost({ desired }: NextFacts, cluster: ClusterView): readonly OperationWish[] {
   return members(cluster)
-    .filter((node) => !isReported(node) && isFailed(node))
+    .filter((node) => !isReported(node) && (isFailed(node) || isVanished(node)))
     .map((node) =>
       forget(desired, node, `${nodeName(cluster, node.id)} is dead, and no pod is left in which it could come back`),
     );

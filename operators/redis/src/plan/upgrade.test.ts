@@ -79,3 +79,9 @@ test('what external members run is not ours to set', () => {
   const external = { ...spec, members: 'external' as const };
   assert.deepEqual(codes(upgradeStep({ version: '10' }, { spec: external, members: [] })), ['MEMBERS_EXTERNAL']);
 });
+
+test('one whose image is held back is refused with the reason: it would be waited for for ever', () => {
+  const held = { code: 'UPGRADE_OLDER', message: 'c-0 runs 9.1.2, and valkey:9.0 is older', subjects: ['c-0'] };
+  const running = members(['valkey:9.1.2'], { version: '9.1.2' });
+  assert.deepEqual(codes(upgradeStep({ version: '9.0' }, { spec, members: running, held })), ['UPGRADE_OLDER']);
+});

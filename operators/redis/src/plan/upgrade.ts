@@ -13,6 +13,8 @@ import { membersAreExternal } from './task-wish.ts';
 export interface UpgradeFacts {
   readonly spec: RedisClusterSpec;
   readonly members: readonly PodMember[];
+  /** Why pods are not given what the spec asks for. */
+  readonly held?: Refusal;
 }
 
 export type UpgradeStep =
@@ -23,7 +25,7 @@ export type UpgradeStep =
 
 type Asked = NonNullable<RedisTask['spec']['upgrade']>;
 
-export function upgradeStep(asked: Asked, { spec, members }: UpgradeFacts): UpgradeStep {
+export function upgradeStep(asked: Asked, { spec, members, held }: UpgradeFacts): UpgradeStep {
   if (spec.members === 'external') return { step: 'refuse', refused: [membersAreExternal] };
   const { version, image } = asked;
   const { image: _image, version: _version, ...rest } = spec;
@@ -39,6 +41,8 @@ export function upgradeStep(asked: Asked, { spec, members }: UpgradeFacts): Upgr
     if (refused.length > 0) return { step: 'refuse', refused };
     return { step: 'set', version: version ?? null, image: image ?? null };
   }
+  // It would be waited for for ever, and all other tasks behind it.
+  if (held) return { step: 'refuse', refused: [held] };
   const housed = members.filter(({ ordinal }) => ordinal < wanted.size);
   const isNew = (pod: PodMember) => pod.image === wanted.image && !pod.isDeleting;
   const fresh = housed.filter(isNew);

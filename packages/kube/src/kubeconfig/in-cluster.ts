@@ -12,20 +12,22 @@ export async function inCluster({
 }: Pick<KubePorts, 'env' | 'files'>): Promise<ResolvedContext | undefined> {
   const host = env.KUBERNETES_SERVICE_HOST;
   const port = env.KUBERNETES_SERVICE_PORT;
-  if (!host || !port || (await files.read(`${FOLDER}/token`)) === undefined) return undefined;
-  const namespace = (await files.read(`${FOLDER}/namespace`))?.trim();
-  const ca = await files.read(`${FOLDER}/ca.crt`);
+  // Pods without a mount namespace are told where it lies instead.
+  const folder = env.REEVE_SERVICE_ACCOUNT || FOLDER;
+  if (!host || !port || (await files.read(`${folder}/token`)) === undefined) return undefined;
+  const namespace = (await files.read(`${folder}/namespace`))?.trim();
+  const ca = await files.read(`${folder}/ca.crt`);
   return {
     name: 'in-cluster',
     namespace: namespace === undefined || namespace === '' ? 'default' : namespace,
     cluster: {
       server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
-      ca: ca === undefined ? undefined : { file: `${FOLDER}/ca.crt` },
+      ca: ca === undefined ? undefined : { file: `${folder}/ca.crt` },
       tlsServerName: undefined,
       insecure: false,
       proxyUrl: undefined,
       execConfig: undefined,
     },
-    user: { ...anonymous, token: { file: `${FOLDER}/token` } },
+    user: { ...anonymous, token: { file: `${folder}/token` } },
   };
 }

@@ -62,6 +62,9 @@ test('without any kubeconfig a pod uses its service account', async () => {
   assert.deepEqual(context.cluster.ca, { file: `${folder}/ca.crt` });
   const chosen = await loadContext(testPorts({ texts: { ...texts, '/h/.kube/config': one }, env }));
   assert.equal(chosen.name, 'dev', 'a kubeconfig goes first');
+  const told = { ...env, REEVE_SERVICE_ACCOUNT: '/elsewhere' };
+  const moved = await loadContext(testPorts({ texts: { '/elsewhere/token': 't' }, env: told }));
+  assert.deepEqual(moved.user.token, { file: '/elsewhere/token' }, 'where the pod is told that it lies');
   await assert.rejects(loadContext(testPorts({ env })), { code: 'KUBECONFIG_MISSING' });
 });
 

@@ -107,9 +107,10 @@ async function started(t: TestContext, entry: Entry, port: number): Promise<Star
   return {
     address: status?.podIP ?? '',
     async killed() {
-      // The Java machine itself, not who waits for its exit code.
-      const look = 'case "$(readlink "$p/exe")" in */java|*/ld-linux-*) kill -9 "${p#/proc/}";; esac';
-      const script = `for p in /proc/[0-9]*; do ${look}; done`;
+      // The Java machine itself, not who waits for its exit code; and of this container, for there may be others that it can see.
+      const isOwn = 'grep -qzxF "REEVE_COOKIE=$REEVE_COOKIE" "$p/environ" 2>/dev/null';
+      const look = `case "$(readlink "$p/exe")" in */java|*/ld-linux-*) ${isOwn} && kill -9 "\${p#/proc/}";; esac`;
+      const script = `for p in /proc/[0-9]*; do ${look}; done; :`;
       await node.exec({ namespace: 'default', pod: 'db' }, ['sh', '-c', script], { signal });
       const isBack = ({ status: now }: Awaited<ReturnType<NodeScene['ready']>>) =>
         now?.containerStatuses?.[0]?.restartCount === 1 && now.containerStatuses[0].ready;
