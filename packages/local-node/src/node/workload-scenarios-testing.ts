@@ -84,6 +84,12 @@ export const workloadScenarios: NodeScenarios = {
       },
     });
     await ready(2);
+    const claimed = (await scene.client.resource(volumeClaims, 'default').list()).items;
+    const volume = claimed.find(({ metadata }) => metadata.name === 'data-web-1')?.spec?.volumeName ?? '';
+    const starts = join(scene.volumes, volume, 'data', 'starts');
+    const written = (text: string) =>
+      eventually(async () => (await readFile(starts, 'utf8').catch(() => '')) === text, `"${text}"`);
+    await written('web-1\n'); // it runs, which does not mean that it has come so far
     const scale = (replicas: number) => sets.patch('web', { type: 'merge', value: { spec: { replicas } } });
     await scale(1);
     await ready(1);
@@ -97,9 +103,7 @@ export const workloadScenarios: NodeScenarios = {
     );
     await scale(2);
     await ready(2);
-    const volume = claims.find(({ metadata }) => metadata.name === 'data-web-1')?.spec?.volumeName ?? '';
-    const starts = join(scene.volumes, volume, 'data', 'starts');
-    await eventually(async () => (await readFile(starts, 'utf8')) === 'web-1\nweb-1\n', 'it began on the same data');
+    await written('web-1\nweb-1\n');
   },
   async 'the exit code of a program decides what becomes of its job'(t) {
     const { scene, all } = await stage(t);
