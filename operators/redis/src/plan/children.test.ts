@@ -72,7 +72,7 @@ test('an agent, if one is asked for, has an account and the passwords, and its s
     ['server', ['data', 'config', 'auth']],
     ['agent', ['auth', 'agent-account']],
   ]);
-  assert.equal(metadata.annotations['reeve.dev/relocatable'], undefined);
+  assert.equal(metadata.annotations['reeve.dev/relocatable'], 'true');
   assert.doesNotMatch(JSON.stringify(templateOf({})), /agent/);
   assert.equal(templateOf({}).metadata.annotations['reeve.dev/relocatable'], 'true');
 });

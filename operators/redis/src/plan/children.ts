@@ -167,12 +167,12 @@ export function statefulSetOf(cluster: string, desired: Desired, options: SetOpt
       template: {
         metadata: {
           labels,
-          // An agent finds its account at one place only.
           annotations: {
             'redis.reeve.dev/config': options.configDigest,
             // Where there are no images there are no users of theirs. Whom a person names is meant everywhere.
             ...(isImageUser(desired) && { 'reeve.dev/run-as': 'node' }),
-            ...(!desired.hasAgents && { 'reeve.dev/relocatable': 'true' }),
+            // Every path is told to servers and agents; where an account lies, by the node.
+            'reeve.dev/relocatable': 'true',
           },
         },
         spec: podSpec(cluster, desired),
