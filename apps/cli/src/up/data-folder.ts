@@ -1,6 +1,7 @@
 /** The folder that a control plane keeps everything in: its store, keys, the state of its nodes, volumes. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { HostFiles } from '@reeve/local-node';
 import type { Files } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
 import { fileProblem } from '../file-problem.ts';
@@ -93,6 +94,18 @@ function placesOf(path: string): DataFolder {
     volumes: within('volumes'),
     backups: within('backups'),
   };
+}
+
+/** Folders that a node keeps its pods in. Something else may lie beside them, which is nobody's to open or to remove. */
+export async function nodeFolders(
+  files: Pick<HostFiles, 'list' | 'kindOf'>,
+  { nodes }: Pick<DataFolder, 'nodes'>,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const { name } of (await files.list(nodes)) ?? []) {
+    if ((await files.kindOf(join(nodes, name, 'pods'))) === 'folder') names.push(name);
+  }
+  return names;
 }
 
 /** Where people who name no folder have theirs. */

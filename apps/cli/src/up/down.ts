@@ -15,7 +15,7 @@ import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../output/format.ts';
-import { type DataFolder, defaultDataFolder } from './data-folder.ts';
+import { type DataFolder, defaultDataFolder, nodeFolders } from './data-folder.ts';
 import { downLine } from './down-line.ts';
 import { holderOf, tellHolder } from './holder.ts';
 import { DOWN_PATH } from './own-paths.ts';
@@ -91,8 +91,7 @@ async function endPods(
   { host, folder }: { readonly host: Host; readonly folder: DataFolder },
   waiting: Waiting,
 ): Promise<number> {
-  const entries = (await host.files.list(folder.nodes)) ?? [];
-  const names = entries.flatMap(({ name, kind }) => (kind === 'folder' ? [name] : []));
+  const names = await nodeFolders(host.files, folder);
   if (names.length === 0) return 0;
   const { clock, random } = io.ports;
   const { drivers, remedy } = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
