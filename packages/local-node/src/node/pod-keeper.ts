@@ -271,9 +271,9 @@ export class PodKeeper {
     const container = this.containerOf(name);
     const keeper = this.#keeperOf(name);
     const { driver, images, clock } = this.#node;
-    const refuse = (obstacle: Obstacle, event: string): void => {
+    const refuse = (obstacle: Obstacle, event: string, reason = 'Failed'): void => {
       keeper.obstacle = obstacle;
-      turn.events.warning('Failed', event, 'Starting');
+      turn.events.warning(reason, event, 'Starting');
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
     if (!isResolved(image)) {
@@ -288,6 +288,7 @@ export class PodKeeper {
       turn.events.normal('Pulled', pulledText(container.image ?? '', clock.now() - pullingSince), 'Pulling');
     }
     try {
+      this.#refuseSandbox(); // it may have been prepared for another driver
       const around = this.#surroundings();
       const hosts = driver.hasMounts && !this.pod.spec?.hostNetwork ? [hostsMount(this.folder)] : [];
       const message = messageMount(container, this.#node.runs.messagePath(keeper.keyOf(attempt)));
@@ -314,6 +315,7 @@ export class PodKeeper {
       if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
         return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
       }
+      if (error instanceof SandboxProblem) return refuse({ reason: error.reason, message, retryAt }, message, error.reason);
       if (isKubeError(error)) throw error;
       // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
       const launch = {
