@@ -363,8 +363,9 @@ export class PodKeeper {
 
   async #kill(name: string, attempt: number, { events }: PodTurn): Promise<void> {
     const keeper = this.#keeperOf(name);
-    const { graceMs } = this.#record.stop ?? keeper.latest?.stop ?? {};
-    if ((await keeper.kill()) && graceMs !== undefined) this.notices.killed(name, attempt, graceMs, events);
+    const asked = keeper.latest?.stop; // a sidecar whose turn to be asked never came has exceeded nothing
+    const { graceMs } = this.#record.stop ?? asked ?? {};
+    if ((await keeper.kill()) && asked && graceMs !== undefined) this.notices.killed(name, attempt, graceMs, events);
   }
 
   #hostsText(): string {
