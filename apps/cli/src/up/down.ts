@@ -5,7 +5,6 @@ import {
   AddressPool,
   detectDrivers,
   type Host,
-  hostImages,
   LocalNode,
   type NodeFacts,
   systemHost,
@@ -18,6 +17,7 @@ import { plural } from '../output/format.ts';
 import { type DataFolder, defaultDataFolder, nodeFolders } from './data-folder.ts';
 import { downLine } from './down-line.ts';
 import { holderOf, tellHolder } from './holder.ts';
+import { userCatalog } from './images.ts';
 import { DOWN_PATH } from './own-paths.ts';
 import { askPlane, existingFolder } from './running-plane.ts';
 import type { downOptions } from './spec.ts';
@@ -96,9 +96,11 @@ async function endPods(
   const { clock, random } = io.ports;
   const { drivers, remedy } = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
   const addresses = new AddressPool(host.files, random, folder.addresses);
+  // Nothing is started, but hooks run as whom their containers do.
+  await using images = userCatalog({ ...io.ports, host }, io.env);
   const nodes: LocalNode[] = [];
   for (const name of names) {
-    const options = { transport: nowhere, addresses, images: hostImages, drivers, sandboxRemedy: remedy };
+    const options = { transport: nowhere, addresses, images, drivers, sandboxRemedy: remedy };
     const own = { ...options, facts: factsOf(name), folder: join(folder.nodes, name) };
     nodes.push(await waitForNode(waiting, () => LocalNode.open({ ...io.ports, host }, own)));
   }

@@ -18,7 +18,7 @@ import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { Notices } from './notices.ts';
 import { type PodRecord, writeRecord } from './record.ts';
-import { runsAs } from './run-as.ts';
+import { ownerOf, runsAs } from './run-as.ts';
 import { stopSignalOf } from '../pod/stop-signal.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
@@ -62,7 +62,7 @@ export class PodKeeper {
       hostPathRoots: node.facts.hostPathRoots,
       hostPathRemedy: node.hostPathRemedy,
       claimRoot: node.claimRoot,
-      owner: runsAs(node, record.pod, record.pod.spec?.containers[0]),
+      owner: ownerOf(node, record.pod),
     });
     for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }
