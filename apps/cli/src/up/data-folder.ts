@@ -1,8 +1,8 @@
 /** The folder that a control plane keeps everything in: its store, keys, the state of its nodes, volumes. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { HostFiles } from '@reeve/local-node';
-import type { Files } from '@reeve/runtime';
+import type { Host, HostFiles } from '@reeve/local-node';
+import { type Files, systemMakeFolder } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
 import { fileProblem } from '../file-problem.ts';
 
@@ -47,6 +47,11 @@ export async function openDataFolder(
     await files.write(join(path, VERSION_FILE), `${VERSION}\n`);
   });
   return placesOf(path);
+}
+
+/** The same on this machine. Root's pods may run as somebody else, who must pass through it. */
+export function openSystemFolder(files: Files, path: string, { uid }: Pick<Host['user'], 'uid'>): Promise<DataFolder> {
+  return openDataFolder(files, path, (own, mode) => systemMakeFolder(own, uid === 0 ? 0o711 : mode));
 }
 
 /** Undefined: there is none. What is in it is left alone until it is known to be ours, and not of a newer program. */
