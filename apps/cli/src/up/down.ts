@@ -1,14 +1,7 @@
 /** `reeve down`: ends all pods of a data folder, and the control plane that looks after them. */
 import { join, resolve } from 'node:path';
 import { KubeError, type Transport } from '@reeve/kube';
-import {
-  AddressPool,
-  detectDrivers,
-  type Host,
-  LocalNode,
-  type NodeFacts,
-  systemHost,
-} from '@reeve/local-node';
+import { AddressPool, detectDrivers, type Host, LocalNode, type NodeFacts, systemHost } from '@reeve/local-node';
 import { deadline } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';

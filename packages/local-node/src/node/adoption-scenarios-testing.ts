@@ -171,7 +171,10 @@ export const adoptionScenarios: NodeScenarios = {
     const script = `echo begun >>${log}; while ! [ -e ${flag} ]; do sleep 0.02; done`;
     const volumeMounts = [{ name: 'data', mountPath: '/srv/data' }];
     const volumes = [{ name: 'data', emptyDir: {} }];
-    await scene.create('fixed', { volumes, containers: [{ name: 'main', command: ['sh', '-c', script], volumeMounts }] });
+    await scene.create('fixed', {
+      volumes,
+      containers: [{ name: 'main', command: ['sh', '-c', script], volumeMounts }],
+    });
     await scene.ready('fixed');
     await first.stop();
     await writeFile(flag, '');

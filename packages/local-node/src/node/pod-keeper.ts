@@ -315,7 +315,8 @@ export class PodKeeper {
       if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
         return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
       }
-      if (error instanceof SandboxProblem) return refuse({ reason: error.reason, message, retryAt }, message, error.reason);
+      if (error instanceof SandboxProblem)
+        return refuse({ reason: error.reason, message, retryAt }, message, error.reason);
       if (isKubeError(error)) throw error;
       // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
       const launch = {
