@@ -1,4 +1,5 @@
 /** What the operating system says about files, in words. */
+import { type CliErrorCode, cliError } from './errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file or folder',
@@ -19,6 +20,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Those that no program can foresee: the machine's, or of whoever looks after it. */
 const OF_THE_MACHINE: readonly string[] = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EIO'];
+/** Of those, what the file that was named has no part in: another name would not help. */
+const OF_THE_DISK: readonly string[] = ['ENOSPC', 'EDQUOT', 'EIO'];
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'syscall' in error ? String((error as NodeJS.ErrnoException).code) : '';
@@ -31,4 +34,11 @@ export function fileProblem(error: unknown): string | undefined {
 
 export function isOfTheMachine(error: unknown): boolean {
   return OF_THE_MACHINE.includes(codeOf(error));
+}
+
+/** The error to throw for what the operating system has against this file; anything else as it is. */
+export function fileRefusal(error: unknown, code: CliErrorCode, path: string): unknown {
+  const why = fileProblem(error);
+  if (why === undefined) return error;
+  return cliError(OF_THE_DISK.includes(codeOf(error)) ? 'MACHINE_REFUSED' : code, `${path}: ${why}`, [path]);
 }

@@ -137,8 +137,18 @@ test('of a pod the states of its containers are told, and how to see more', () =
   assert.match(back, /Before:\n {2}container main was started 2 times; the last run ended with exit code 3, 30s ago\n/);
   const unready = explained('Pod', pod({ containerStatuses: [{ ...well, ready: false }] }));
   assert.match(unready, /Amiss:\n {2}container main runs, and is not ready\n/);
-  const done = { type: 'Ready', status: 'False', reason: 'PodCompleted' };
-  assert.match(explained('Pod', pod({ phase: 'Succeeded', conditions: [done] })), /Nothing is amiss/);
+  const over = (reason: string) => [
+    { type: 'PodReadyToStartContainers', status: 'False' },
+    { type: 'Initialized', status: 'True', ...(reason === 'PodCompleted' && { reason }) },
+    { type: 'Ready', status: 'False', reason },
+    { type: 'ContainersReady', status: 'False', reason },
+    { type: 'PodScheduled', status: 'True' },
+  ];
+  assert.match(explained('Pod', pod({ phase: 'Succeeded', conditions: over('PodCompleted') })), /Nothing is amiss/);
+  const unwell = explained('Pod', pod({ phase: 'Failed', conditions: over('PodFailed') }));
+  assert.match(unwell, /Amiss:\n {2}Ready is False \(PodFailed\)\n {2}ContainersReady is False \(PodFailed\)\n/);
+  const early = pod({ phase: 'Pending', conditions: [{ type: 'PodReadyToStartContainers', status: 'False' }] });
+  assert.match(explained('Pod', early), /Amiss:\n {2}PodReadyToStartContainers is False/);
 });
 
 test('sets, nodes and what has no phase are told as what they are', () => {

@@ -13,6 +13,7 @@ interface Operation {
 }
 
 interface Status {
+  readonly phase?: string;
   readonly progress?: string;
   readonly message?: string;
   readonly currentOperation?: Operation;
@@ -78,7 +79,8 @@ export function explanationOf({ kind, object, events, now }: Asked): Explanation
     ? [`${current.kind ?? ''}: ${current.why ?? ''}`, ...(status.progress ? [`now: ${status.progress}`] : [])]
     : [];
   const waitingFor = [...waitsOf(status), ...finalizers(object)];
-  const amiss = [...known.amiss, ...(status.conditions ?? []).filter(isAmiss).map(conditionLine)];
+  const conditions = (status.conditions ?? []).filter((one) => isAmiss(one) && !isOver(kind, status, one));
+  const amiss = [...known.amiss, ...conditions.map(conditionLine)];
   return {
     object: `${kind.split('.', 1)[0]} ${object.metadata.name ?? ''}`,
     state: `${state}${status.message ? `: ${status.message}` : ''}`,
@@ -135,6 +137,11 @@ function finalizers({ metadata }: AnyObject): readonly string[] {
 function isAmiss({ type, status, reason }: Condition): boolean {
   if (!GOOD_WHEN_TRUE.test(type)) return status === 'True';
   return status !== 'True' && reason !== 'PodCompleted';
+}
+
+/** In a pod that has ended nothing is there any more to start containers in; nobody gives a reason for that. */
+function isOver(kind: string, { phase = '' }: Status, { type }: Condition): boolean {
+  return kind === 'Pod' && type === 'PodReadyToStartContainers' && ['Succeeded', 'Failed'].includes(phase);
 }
 
 function conditionLine({ type, status, reason, message }: Condition): string {

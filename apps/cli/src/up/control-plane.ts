@@ -28,10 +28,10 @@ import {
   systemDirectories,
 } from '@reeve/local-node';
 import type { RedisOperatorPorts } from '@reeve/redis';
-import { asReeveError, systemMakeFolder } from '@reeve/runtime';
+import { asReeveError } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { openCertificates, serverNames, type ServingCertificates } from '../certificates/authority.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { type DataFolder, openSystemFolder } from './data-folder.ts';
 import { planeRunning, tellHolder } from './holder.ts';
 import { kubeconfigText, portOf } from './kubeconfig.ts';
 import { listenOn } from './listen-on.ts';
@@ -111,9 +111,7 @@ export class ControlPlane implements AsyncDisposable {
   static async open(ports: ControlPlanePorts, options: ControlPlaneOptions): Promise<ControlPlane> {
     await using closing = new AsyncDisposableStack();
     const { files, host, clock, random } = ports;
-    // Root's pods may run as somebody else, who must pass through it.
-    const makeFolder = (path: string, mode: number) => systemMakeFolder(path, host.user.uid === 0 ? 0o711 : mode);
-    const folder = await openDataFolder(files, options.data, makeFolder);
+    const folder = await openSystemFolder(files, options.data, host.user);
     const nodes: LocalNode[] = [];
     const pods = podAccess((name) => nodes.find((node) => node.nodeName === name));
     let metrics = () => '';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemFiles, systemMakeFolder } from '@reeve/runtime';
 import { MemoryFiles } from '../../tests/harness.ts';
-import { findDataFolder, openDataFolder } from './data-folder.ts';
+import { findDataFolder, openDataFolder, openSystemFolder } from './data-folder.ts';
 
 const refusedBy = (code: string) => async (): Promise<never> => {
   throw Object.assign(new Error(`${code}: no`), { code, syscall: 'mkdir' });
@@ -18,6 +18,16 @@ test('a new folder is its owner’s alone, and found again', async (t) => {
   await openDataFolder(systemFiles, path, systemMakeFolder);
   assert.equal((await stat(path)).mode & 0o777, 0o700);
   assert.equal((await findDataFolder(systemFiles, path))?.store, join(path, 'store.db'));
+});
+
+test('others may pass through the folder of root, and of nobody else', async (t) => {
+  const parent = await mkdtemp(join(tmpdir(), 'reeve-data-'));
+  t.after(() => rm(parent, { recursive: true }));
+  const modeFor = async (uid: number) => {
+    const { path } = await openSystemFolder(systemFiles, join(parent, `${uid}`), { uid });
+    return (await stat(path)).mode & 0o777;
+  };
+  assert.deepEqual([await modeFor(0), await modeFor(1000)], [0o711, 0o700]);
 });
 
 test('a place that is no folder, or where none can be made, is refused with the reason', async () => {

@@ -1,7 +1,8 @@
 /** The folder that a control plane keeps everything in: its store, keys, the state of its nodes, volumes. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import type { Files } from '@reeve/runtime';
+import type { Host, HostFiles } from '@reeve/local-node';
+import { type Files, systemMakeFolder } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
 import { fileProblem } from '../file-problem.ts';
 
@@ -46,6 +47,11 @@ export async function openDataFolder(
     await files.write(join(path, VERSION_FILE), `${VERSION}\n`);
   });
   return placesOf(path);
+}
+
+/** The same on this machine. Root's pods may run as somebody else, who must pass through it. */
+export function openSystemFolder(files: Files, path: string, { uid }: Pick<Host['user'], 'uid'>): Promise<DataFolder> {
+  return openDataFolder(files, path, (own, mode) => systemMakeFolder(own, uid === 0 ? 0o711 : mode));
 }
 
 /** Undefined: there is none. What is in it is left alone until it is known to be ours, and not of a newer program. */
@@ -93,6 +99,18 @@ function placesOf(path: string): DataFolder {
     volumes: within('volumes'),
     backups: within('backups'),
   };
+}
+
+/** Folders that a node keeps its pods in. Something else may lie beside them, which is nobody's to open or to remove. */
+export async function nodeFolders(
+  files: Pick<HostFiles, 'list' | 'kindOf'>,
+  { nodes }: Pick<DataFolder, 'nodes'>,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (const { name } of (await files.list(nodes)) ?? []) {
+    if ((await files.kindOf(join(nodes, name, 'pods'))) === 'folder') names.push(name);
+  }
+  return names;
 }
 
 /** Where people who name no folder have theirs. */

@@ -1,23 +1,16 @@
 /** `reeve down`: ends all pods of a data folder, and the control plane that looks after them. */
 import { join, resolve } from 'node:path';
 import { KubeError, type Transport } from '@reeve/kube';
-import {
-  AddressPool,
-  detectDrivers,
-  type Host,
-  hostImages,
-  LocalNode,
-  type NodeFacts,
-  systemHost,
-} from '@reeve/local-node';
+import { AddressPool, detectDrivers, type Host, LocalNode, type NodeFacts, systemHost } from '@reeve/local-node';
 import { deadline } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { plural } from '../output/format.ts';
-import { type DataFolder, defaultDataFolder } from './data-folder.ts';
+import { type DataFolder, defaultDataFolder, nodeFolders } from './data-folder.ts';
 import { downLine } from './down-line.ts';
 import { holderOf, tellHolder } from './holder.ts';
+import { userCatalog } from './images.ts';
 import { DOWN_PATH } from './own-paths.ts';
 import { askPlane, existingFolder } from './running-plane.ts';
 import type { downOptions } from './spec.ts';
@@ -91,15 +84,16 @@ async function endPods(
   { host, folder }: { readonly host: Host; readonly folder: DataFolder },
   waiting: Waiting,
 ): Promise<number> {
-  const entries = (await host.files.list(folder.nodes)) ?? [];
-  const names = entries.flatMap(({ name, kind }) => (kind === 'folder' ? [name] : []));
+  const names = await nodeFolders(host.files, folder);
   if (names.length === 0) return 0;
   const { clock, random } = io.ports;
   const { drivers, remedy } = await detectDrivers({ clock, host }, join(folder.path, 'drivers'));
   const addresses = new AddressPool(host.files, random, folder.addresses);
+  // Nothing is started, but hooks run as whom their containers do.
+  await using images = userCatalog({ ...io.ports, host }, io.env);
   const nodes: LocalNode[] = [];
   for (const name of names) {
-    const options = { transport: nowhere, addresses, images: hostImages, drivers, sandboxRemedy: remedy };
+    const options = { transport: nowhere, addresses, images, drivers, sandboxRemedy: remedy };
     const own = { ...options, facts: factsOf(name), folder: join(folder.nodes, name) };
     nodes.push(await waitForNode(waiting, () => LocalNode.open({ ...io.ports, host }, own)));
   }

@@ -1,14 +1,15 @@
 /** PostgreSQL refuses to be root: whoever starts the control plane, pods of it run, in folders that are root's own. */
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { type AnyObject, resource } from '@reeve/kube';
 import { type Pod, pods } from '@reeve/local-node';
-import { until } from '@reeve/rig';
+import { REEVE, run, until } from '@reeve/rig';
 import { Machine, PATIENCE, readOr } from './plane-testing.ts';
 
 const NOBODY = 65_534;
+const servant = process.getuid?.() === 0 ? NOBODY : process.getuid?.();
 const volumeClaims = resource<AnyObject>({
   group: '',
   version: 'v1',
@@ -28,6 +29,7 @@ function database(name: string, image: string, more: Partial<Pod['spec']>) {
     volumeMounts: [{ name: 'data', mountPath: '/srv/data' }],
     ports: [{ name: 'sql', containerPort: 5432 }],
     readinessProbe: { tcpSocket: { port: 'sql' }, periodSeconds: 1 },
+    lifecycle: { preStop: { exec: { command: ['sh', '-c', 'touch /srv/data/asked'] } } },
   };
   const annotations = { 'reeve.dev/relocatable': 'true' };
   return {
@@ -45,13 +47,9 @@ async function play(machine: Machine, image: string): Promise<void> {
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   });
   const api = client.resource(pods, 'default');
-  await api.create(database('by-itself', image, {}));
-  await api.create(
-    database('as-told', 'postgres', {
-      securityContext: { runAsUser: NOBODY },
-      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'kept' } }],
-    }),
-  );
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'kept' } }];
+  await api.create(database('by-itself', image, { volumes }));
+  await api.create(database('as-told', 'postgres', { securityContext: { runAsUser: NOBODY } }));
   for (const name of ['by-itself', 'as-told']) {
     await until(
       `${name} is ready`,
@@ -64,16 +62,21 @@ async function play(machine: Machine, image: string): Promise<void> {
       PATIENCE,
     );
   }
-  const wanted = process.getuid?.() === 0 ? NOBODY : process.getuid?.();
   const servers = machine.processes().filter((pid) => readOr(`/proc/${pid}/comm`).startsWith('postgres'));
   assert.ok(servers.length > 1);
-  assert.deepEqual([...new Set(servers.map(userOf))], [wanted]);
+  assert.deepEqual([...new Set(servers.map(userOf))], [servant]);
 }
 
 test('postgres runs as somebody else under a control plane that root started, with its home and its program in reach', async (t) => {
   const machine = Machine.start(t);
   await machine.up('--nodes', '1');
   await play(machine, 'postgres:17');
+  await machine.down('SIGTERM');
+  await run(process.execPath, [REEVE, 'down', '--data', machine.data], { timeoutMs: 60_000 });
+  const kept = join(machine.data, 'volumes');
+  const asked = readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((path) => basename(path) === 'asked');
+  const askers = asked.map((path) => statSync(join(kept, path)).uid);
+  assert.deepEqual(askers, [servant], 'its hook, without a control plane');
 });
 
 test('also without mounts, where others may go to the data folder: secrets in it stay root’s', async (t) => {

@@ -4,11 +4,11 @@
  */
 import { resolve } from 'node:path';
 import { type Host, systemHost } from '@reeve/local-node';
-import { asReeveError, type Files, systemMakeFolder } from '@reeve/runtime';
+import { asReeveError, type Files } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import { plural } from '../output/format.ts';
-import { type DataFolder, defaultDataFolder, openDataFolder } from './data-folder.ts';
+import { type DataFolder, defaultDataFolder, openSystemFolder } from './data-folder.ts';
 import { planeRunning } from './holder.ts';
 import type { restoreOptions } from './spec.ts';
 import {
@@ -27,7 +27,8 @@ export async function run({ words, values, io }: CommandLine<typeof restoreOptio
   const from = resolve(file);
   await refuseUnreadable(from);
   const { files, clock } = io.ports;
-  const folder = await openDataFolder(files, resolve(values.data ?? defaultDataFolder(io.env)), systemMakeFolder);
+  const host = systemHost(io.env.PATH);
+  const folder = await openSystemFolder(files, resolve(values.data ?? defaultDataFolder(io.env)), host.user);
   // Copied and read before anything is touched.
   const next = `${folder.store}.new`;
   await removeStore(next);
@@ -39,7 +40,7 @@ export async function run({ words, values, io }: CommandLine<typeof restoreOptio
     }
     const stamp = new Date(clock.now()).toISOString().replaceAll(':', '-');
     const kept = `${folder.store}.before-${stamp}`;
-    await markAndFree(files, systemHost(io.env.PATH), folder, from);
+    await markAndFree(files, host, folder, from);
     const wasThere = await replaceStore(next, folder.store, kept);
     await files.remove(folder.restoring);
     io.out(`${folder.store}: ${plural(objects, 'object')}, revision ${revision}\n`);

@@ -1,10 +1,11 @@
 /** Fewer nodes than the last time: what is on the others goes on, and nothing new gets there. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Node, nodes, type Pod, pods } from '@reeve/local-node';
-import { until } from '@reeve/rig';
+import { REEVE, until } from '@reeve/rig';
 import { Machine, PATIENCE } from './plane-testing.ts';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64' };
@@ -60,10 +61,15 @@ test('a node beyond those that are wanted is run and cordoned, taken back, or re
   await until('it has ended', async () => (await (await api()).find('stays')) === undefined, PATIENCE);
   assert.ok(!(await machine.lasting()).some((pid) => before.includes(pid)));
 
-  const foreign = join(machine.data, 'nodes', 'lost+found');
-  mkdirSync(foreign);
+  const foreign = ['lost+found', 'node-9', 'elsewhere/pods'].map((name) => join(machine.data, 'nodes', name));
+  for (const folder of foreign) mkdirSync(folder, { recursive: true });
   assert.doesNotMatch(await again('--nodes', '2'), /node-3/);
-  assert.ok(existsSync(foreign));
   assert.equal(await nodeNamed('node-3'), undefined);
   assert.ok(!existsSync(join(machine.data, 'nodes', 'node-3')));
+  await machine.down('SIGTERM');
+  const { status, stderr } = spawnSync(process.execPath, [REEVE, 'down', '--data', machine.data], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  await machine.up('--nodes', '2');
+  for (const folder of foreign) assert.ok(existsSync(folder), folder);
+  assert.deepEqual(readdirSync(join(machine.data, 'nodes', 'node-9')), [], 'nobody has opened it');
 });

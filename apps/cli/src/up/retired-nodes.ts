@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { isKubeError, type KubeClient } from '@reeve/kube';
 import { type HostFiles, type LocalNode, nodes, pods } from '@reeve/local-node';
 import { plural } from '../output/format.ts';
+import { nodeFolders } from './data-folder.ts';
 import { nodesWith } from './machine.ts';
 
 export interface Retirement {
@@ -49,13 +50,10 @@ export async function retireNodes({
   return kept;
 }
 
-/** By their folders and by their objects: either may be left alone. Objects that nobody of ours has registered are left as they are. */
+/** By their folders and by their objects: either may be left alone. A folder is ours by its name, too. Objects that nobody of ours has registered are left as they are. */
 async function unwanted({ files, client, folder, wanted }: Omit<Retirement, 'open'>): Promise<readonly string[]> {
-  const folders: string[] = [];
-  for (const { name } of (await files.list(folder)) ?? []) {
-    // Something else may lie there, which is nobody's to remove.
-    if ((await files.kindOf(join(folder, name, 'pods'))) === 'folder') folders.push(name);
-  }
+  const found = await nodeFolders(files, { nodes: folder });
+  const folders = found.filter((name) => nodesWith(name) !== undefined);
   const { items } = await client.resource(nodes).list();
   const objects = items
     .filter(({ metadata }) => metadata.managedFields?.some(({ manager }) => manager === `node-${metadata.name}`))

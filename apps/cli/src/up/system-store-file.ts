@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { besideStore, type FileJournal, sqliteJournal } from '@reeve/embedded';
 import { asReeveError } from '@reeve/runtime';
 import { cliError } from '../errors.ts';
-import { fileProblem } from '../file-problem.ts';
+import { fileProblem, fileRefusal } from '../file-problem.ts';
 
 /** Loaded, and ours until it is closed. Undefined: a control plane has it. */
 export async function takeStore(path: string): Promise<FileJournal | undefined> {
@@ -92,23 +92,30 @@ export async function removeStore(path: string): Promise<void> {
   for (const file of [path, ...besideStore(path)]) await rm(file, { force: true });
 }
 
-/** A new file for its owner alone. */
+/** A new file for its owner alone. What is wrong with the chunks is not told of the file. */
 export async function writeStore(
   path: string,
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  try {
-    await using file = await open(path, 'wx', 0o600);
-    for await (const chunk of chunks) await file.writeFile(chunk);
-    await file.sync();
-  } catch (error) {
-    const why = fileProblem(error);
-    throw why === undefined ? error : cliError('FILE_UNWRITABLE', `${path}: ${why}`, [path]);
-  }
+  const told = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw fileRefusal(error, 'FILE_UNWRITABLE', path);
+    });
+  await using file = await told(open(path, 'wx', 0o600));
+  for await (const chunk of chunks) await told(file.writeFile(chunk));
+  await told(file.sync());
 }
 
 export function copyStore(from: string, to: string): Promise<void> {
-  return writeStore(to, createReadStream(from) as AsyncIterable<Uint8Array>);
+  return writeStore(to, chunksOf(from));
+}
+
+async function* chunksOf(path: string): AsyncIterable<Uint8Array> {
+  try {
+    yield* createReadStream(path) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw fileRefusal(error, 'FILE_UNREADABLE', path);
+  }
 }
 
 /** Gives a file its name, unless there is one of that name: nothing is ever overwritten. */

@@ -1,6 +1,7 @@
 /**
  * How servers of Cassandra's kind are started: as their images in registries, by variables that begin with `CASSANDRA_`. A configuration
- * is written if the pod brings none (`$CASSANDRA_CONF/cassandra.yaml`); data, logs and that configuration lie below `CASSANDRA_DATA`.
+ * is written if the pod brings none (`$CASSANDRA_CONF/cassandra.yaml`), and anew at each start, because the next pod with the same data
+ * has another address; data, logs and that configuration lie below `CASSANDRA_DATA`.
  */
 import type { Entry } from './entry.ts';
 
@@ -14,14 +15,18 @@ export interface StartOptions {
   readonly daemon: string;
 }
 
+/** The first line of a configuration that was written here. One without it is somebody's own. */
+const MARK = '# Written by reeve at each start. Without this line it stays as it is.';
+
 /** A script whose arguments are a Java machine with its options; it becomes the server. */
 export function startScript({ yaml, heap, options, daemon }: StartOptions): string {
   return `set -eu
 data="\${CASSANDRA_DATA:-$HOME/cassandra}"
 conf="\${CASSANDRA_CONF:-$data/conf}"
 mkdir -p "$data/logs" "$data/tmp" "$conf/triggers"
-if [ ! -e "$conf/cassandra.yaml" ]; then
+if [ ! -e "$conf/cassandra.yaml" ] || [ "$(head -n 1 "$conf/cassandra.yaml")" = '${MARK}' ]; then
   cat >"$conf/cassandra.yaml.new" <<END
+${MARK}
 cluster_name: '\${CASSANDRA_CLUSTER_NAME:-Test Cluster}'
 num_tokens: \${CASSANDRA_NUM_TOKENS:-16}
 partitioner: org.apache.cassandra.dht.Murmur3Partitioner

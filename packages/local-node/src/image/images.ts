@@ -24,7 +24,7 @@ export interface NoImage {
 
 export interface Images {
   resolve(image: string, signal: AbortSignal): Promise<ResolvedImage | NoImage>;
-  /** As whom its program runs where root runs the node and the pod names nobody. Default: as root. */
+  /** As whom its own program runs where root runs the node and the pod names nobody. Default: as root. */
   userOf?(image: string): Owner | undefined;
 }
 

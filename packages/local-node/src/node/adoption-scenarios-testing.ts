@@ -163,6 +163,33 @@ export const adoptionScenarios: NodeScenarios = {
     await scene.gone('boxed');
     assert.equal(await readFile(asked, 'utf8'), '');
   },
+  async 'a pod that cannot be moved does not run again where its driver does not work any more, until it does'(t) {
+    const scene = await NodeScene.open(t);
+    const drivers = await scene.drivers();
+    const first = await scene.start({ drivers });
+    const [log, flag] = [join(scene.folder, 'log'), join(scene.folder, 'flag')];
+    const script = `echo begun >>${log}; while ! [ -e ${flag} ]; do sleep 0.02; done`;
+    const volumeMounts = [{ name: 'data', mountPath: '/srv/data' }];
+    const volumes = [{ name: 'data', emptyDir: {} }];
+    await scene.create('fixed', {
+      volumes,
+      containers: [{ name: 'main', command: ['sh', '-c', script], volumeMounts }],
+    });
+    await scene.ready('fixed');
+    await first.stop();
+    await writeFile(flag, '');
+    const second = await scene.start({ drivers: [plainDriver] });
+    const waitingOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state?.waiting;
+    const isRefused = (pod: Pod) => waitingOf(pod)?.reason === 'SandboxUnavailable';
+    const refused = await scene.until('fixed', isRefused, 'it waits');
+    assert.match(waitingOf(refused)?.message ?? '', /relocatable/);
+    assert.equal(await readFile(log, 'utf8'), 'begun\n');
+    await second.stop();
+    await rm(flag);
+    await scene.start({ drivers });
+    const again = await scene.ready('fixed');
+    assert.equal(again.status?.containerStatuses?.[0]?.restartCount, 1);
+  },
   async 'a run whose folder somebody took away is ended before another one begins'(t) {
     const scene = await NodeScene.open(t);
     await scene.start();

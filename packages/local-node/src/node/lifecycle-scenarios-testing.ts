@@ -95,6 +95,7 @@ export const lifecycleScenarios: NodeScenarios = {
     const stubborn = 'trap "" TERM; (while :; do sleep 0.02; done) & while :; do sleep 0.02; done';
     await scene.create('stubborn', {
       terminationGracePeriodSeconds: 1,
+      initContainers: [{ name: 'unasked', restartPolicy: 'Always', command: sh(stubborn) }],
       containers: [{ name: 'main', command: sh(stubborn) }],
     });
     await scene.ready('stubborn');
@@ -103,6 +104,7 @@ export const lifecycleScenarios: NodeScenarios = {
     await eventually(() => scene.processes().length === 0, 'no process is left');
     const told = 'ExceededGracePeriod: Container main had not ended 1s after it was asked to, and was killed';
     await eventually(async () => (await scene.events()).includes(told), 'an event says so');
+    assert.doesNotMatch((await scene.events()).join('\n'), /ExceededGracePeriod: Container unasked/);
   },
   async 'hooks run after the start and before the end'(t) {
     const scene = await NodeScene.open(t);

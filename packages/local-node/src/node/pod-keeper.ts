@@ -18,7 +18,7 @@ import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { Notices } from './notices.ts';
 import { type PodRecord, writeRecord } from './record.ts';
-import { runsAs } from './run-as.ts';
+import { ownerOf, runsAs } from './run-as.ts';
 import { stopSignalOf } from '../pod/stop-signal.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
@@ -62,7 +62,7 @@ export class PodKeeper {
       hostPathRoots: node.facts.hostPathRoots,
       hostPathRemedy: node.hostPathRemedy,
       claimRoot: node.claimRoot,
-      owner: runsAs(node, record.pod, record.pod.spec?.containers[0]),
+      owner: ownerOf(node, record.pod),
     });
     for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }
@@ -271,9 +271,9 @@ export class PodKeeper {
     const container = this.containerOf(name);
     const keeper = this.#keeperOf(name);
     const { driver, images, clock } = this.#node;
-    const refuse = (obstacle: Obstacle, event: string): void => {
+    const refuse = (obstacle: Obstacle, event: string, reason = 'Failed'): void => {
       keeper.obstacle = obstacle;
-      turn.events.warning('Failed', event, 'Starting');
+      turn.events.warning(reason, event, 'Starting');
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
     if (!isResolved(image)) {
@@ -288,6 +288,7 @@ export class PodKeeper {
       turn.events.normal('Pulled', pulledText(container.image ?? '', clock.now() - pullingSince), 'Pulling');
     }
     try {
+      this.#refuseSandbox(); // it may have been prepared for another driver
       const around = this.#surroundings();
       const hosts = driver.hasMounts && !this.pod.spec?.hostNetwork ? [hostsMount(this.folder)] : [];
       const message = messageMount(container, this.#node.runs.messagePath(keeper.keyOf(attempt)));
@@ -314,6 +315,8 @@ export class PodKeeper {
       if (error instanceof ConfigProblem || error instanceof VolumeProblem) {
         return refuse({ reason: 'CreateContainerConfigError', message, retryAt }, `Error: ${message}`);
       }
+      if (error instanceof SandboxProblem)
+        return refuse({ reason: error.reason, message, retryAt }, message, error.reason);
       if (isKubeError(error)) throw error;
       // The machine does not let it begin: too many processes, an environment that is too large, a full disk.
       const launch = {
@@ -361,8 +364,9 @@ export class PodKeeper {
 
   async #kill(name: string, attempt: number, { events }: PodTurn): Promise<void> {
     const keeper = this.#keeperOf(name);
-    const { graceMs } = this.#record.stop ?? keeper.latest?.stop ?? {};
-    if ((await keeper.kill()) && graceMs !== undefined) this.notices.killed(name, attempt, graceMs, events);
+    const asked = keeper.latest?.stop; // a sidecar whose turn to be asked never came has exceeded nothing
+    const { graceMs } = this.#record.stop ?? asked ?? {};
+    if ((await keeper.kill()) && asked && graceMs !== undefined) this.notices.killed(name, attempt, graceMs, events);
   }
 
   #hostsText(): string {

@@ -9,13 +9,24 @@ import { userOf } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 
-/** Undefined: as the node itself. */
-export function runsAs(
-  { host, images }: Pick<NodeEnvironment, 'host' | 'images'>,
-  pod: StoredPod,
-  container: PodContainer | undefined,
-): Owner | undefined {
-  return userOf(pod, container, host.user, images.userOf?.(container?.image ?? ''));
+interface Running {
+  readonly host: Pick<NodeEnvironment['host'], 'user'>;
+  readonly images: Pick<NodeEnvironment['images'], 'userOf'>;
+}
+
+/** Undefined: as the node itself. The user of an image is its own program's, not of whatever else a pod runs from it. */
+export function runsAs({ host, images }: Running, pod: StoredPod, container: PodContainer): Owner | undefined {
+  const isOwnProgram = (container.command ?? []).length === 0;
+  return userOf(pod, container, host.user, isOwnProgram ? images.userOf?.(container.image ?? '') : undefined);
+}
+
+/** Whose the volumes of the pod are: root, who may be another container of it, can use them in any case. */
+export function ownerOf(node: Running, pod: StoredPod): Owner | undefined {
+  for (const container of pod.spec?.containers ?? []) {
+    const user = runsAs(node, pod, container);
+    if (user) return user;
+  }
+  return undefined;
 }
 
 /** Below a folder that is opened for nearly every pod: its token lies there, too. */
