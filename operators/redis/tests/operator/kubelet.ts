@@ -99,7 +99,10 @@ export class Kubelet {
         ownerReferences: [owner],
       };
       const spec = {
-        containers: [{ name: 'server', image: template.spec?.containers?.[0]?.image ?? 'valkey' }],
+        containers: [
+          { name: 'server', image: template.spec?.containers?.[0]?.image ?? 'valkey' },
+          ...(template.spec?.containers ?? []).slice(1).map(({ image }) => ({ name: 'agent', image })),
+        ],
         nodeName: `node-${Kubelet.zones[ordinal % Kubelet.zones.length]}`,
       };
       await api.create({ metadata, spec } as never);

@@ -151,7 +151,7 @@ test('an agent that is dead for good with an order does not hold its cluster up 
 for (const storage of [undefined, { size: '1Gi' }]) {
   test(`${storage ? 'with' : 'without'} volumes: an agent whose image is nowhere stops at one pod, and goes when none is asked for`, async (t) => {
     const world = await OperatorWorld.start(t);
-    const hasAgent = ({ metadata }: Pod) => metadata?.annotations?.['reeve.dev/relocatable'] === undefined;
+    const hasAgent = ({ spec }: Pod) => spec?.containers?.some(({ image }) => image === 'reeve') === true;
     const agent = { name: 'agent', state: { waiting: { reason: 'ErrImagePull', message: 'unknown' } } };
     world.kubelet.told = (pod, status) =>
       hasAgent(pod) ? { ...status, conditions: notReady, containerStatuses: [running, agent] } : status;
