@@ -150,6 +150,8 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', isGone, a
     return failed('STILL_KNOWN', `${nameOf(node)} is still known to ${remembered.map(nameOf).join(', ')}`);
   }
   if (command.reset && own) {
+    // Once more: an address may be another's by now, and what is reset does not know who it was.
+    await tableOf(context, node);
     try {
       // With a new id: by the old one it could not come back for a minute, whatever MEETs it, because all tell all to forget it.
       await ask(context, node, ['CLUSTER', 'RESET', 'HARD']);
