@@ -5,6 +5,7 @@ import { countSlots, formatSlots } from '../api/slots.ts';
 import type { ClusterView, NodeView, NodeId } from '../api/view.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import { candidatesFor } from './failover.ts';
+import { forgottenNodes } from './forgotten.ts';
 import { checkGate, toleratedReasons } from './moves-gate.ts';
 import { inDoubt, isFailed, isVanished, lineAbout } from './moves-view.ts';
 import { movedNodes } from './readdress.ts';
@@ -60,7 +61,10 @@ export function deletionProblems(request: DeleteNodeRequest, view: ClusterView):
     const message = `${nodeNames(view, moved)} are looked for at old addresses: run \`reeve redis fix\` first`;
     return { refused: [{ code: 'ADDRESSES_CHANGED', message, subjects: moved }], reasons: [] };
   }
-  const gate = checkGate(view, TOLERATED, { codes: ABOUT_THE_NODE, ids: [node.id] });
+  // Of several that all others forgot, none could leave before the others have.
+  const forgotten = forgottenNodes(view).map(({ id }) => id);
+  const ids = forgotten.includes(node.id) ? forgotten : [node.id];
+  const gate = checkGate(view, TOLERATED, { codes: ABOUT_THE_NODE, ids });
   const refused = isReported(node) ? livingProblems(request, view, node) : deadProblems(view, node);
   const doubts = inDoubt(view).filter((doubt) => doubt.subjects.some((id) => id !== node.id));
   return {

@@ -33,11 +33,12 @@ test('who left with a volume and comes back at once is a member for good', async
   assertHeld(world, keys);
 });
 
-/** As if it had died between the moment in which all were told to forget it and its own reset. */
-function forgetByAll(world: OperatorWorld, pod: string): void {
-  const { endpoint, id } = world.serverOf(pod);
-  for (const server of world.servers) {
-    if (server.endpoint !== endpoint) world.model.execute(server.endpoint, ['CLUSTER', 'FORGET', id]);
+/** As if they had died between the moment in which all others were told to forget them and their own reset. */
+function forgetByAll(world: OperatorWorld, pods: readonly string[]): void {
+  const gone = pods.map((pod) => world.serverOf(pod));
+  const rest = world.servers.filter(({ endpoint }) => gone.every((one) => one.endpoint !== endpoint));
+  for (const server of rest) {
+    for (const { id } of gone) world.model.execute(server.endpoint, ['CLUSTER', 'FORGET', id]);
   }
 }
 
@@ -47,7 +48,7 @@ test('a replica that all forgot, and that believes to be a member, becomes one a
   await world.until('the cluster runs', isSized(world, 3));
   const keys = await write(world, 100);
   const replica = world.status('c').members?.find(({ role }) => role === 'replica')?.pod ?? '';
-  forgetByAll(world, replica);
+  forgetByAll(world, [replica]);
   await world.until('it is noticed', () => world.status('c').phase !== 'Running');
   await world.until('it is mended', isSized(world, 3), 10 * MINUTE);
   await world.pass(2 * MINUTE);
@@ -63,9 +64,28 @@ test('a primary without slots that all forgot, and that believes to be a member,
   await world.until('it has a new primary', () => world.status('c').primaries === 4, 10 * MINUTE);
   await world.until('it is at rest', () => world.status('c').phase === 'Running', 10 * MINUTE);
   const empty = world.status('c').members?.find(({ role, slots }) => role === 'primary' && !slots)?.pod ?? '';
-  forgetByAll(world, empty);
+  forgetByAll(world, [empty]);
   await world.until('it is noticed', () => world.status('c').phase !== 'Running');
   const isBack = () => world.status('c').phase === 'Running' && world.status('c').primaries === 4;
+  await world.until('it is mended', isBack, 10 * MINUTE);
+  await world.pass(2 * MINUTE);
+  assert.ok(isBack());
+});
+
+test('two primaries without slots that all others forgot, and that know each other, become members again', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' }, rebalance: { mode: 'off' } });
+  await world.until('the cluster runs', isSized(world, 3));
+  await world.patch('c', { spec: { primaries: 5 } });
+  await world.until('it has new primaries', () => world.status('c').primaries === 5, 10 * MINUTE);
+  await world.until('it is at rest', () => world.status('c').phase === 'Running', 10 * MINUTE);
+  const empty = (world.status('c').members ?? [])
+    .filter(({ role, slots }) => role === 'primary' && !slots)
+    .map(({ pod }) => pod);
+  assert.equal(empty.length, 2);
+  forgetByAll(world, empty);
+  await world.until('it is noticed', () => world.status('c').phase !== 'Running');
+  const isBack = () => world.status('c').phase === 'Running' && world.status('c').primaries === 5;
   await world.until('it is mended', isBack, 10 * MINUTE);
   await world.pass(2 * MINUTE);
   assert.ok(isBack());
