@@ -9,7 +9,7 @@ import { entrances } from './entrances.ts';
 import type { Mount } from './driver.ts';
 import { layoutOf } from './layout.ts';
 import { relocate } from './plain.ts';
-import { batchesOf, isInPlace, quoted, setUpScript } from './unshare.ts';
+import { asidesOf, batchesOf, isInPlace, quoted, setUpScript } from './unshare.ts';
 
 test('a mount path is replaced as a whole word', () => {
   const mounts = [
@@ -128,14 +128,17 @@ test('the same layout for both tools', async () => {
     ...['--dir', '/srv', '--dev-bind', '/srv', '/srv', '--symlink', 'usr/bin', '/bin', '--dir', "/it's"],
     ...['--bind', "/s/it's", "/it's", '--remount-ro', "/it's", '--proc', '/proc'],
   ]);
-  const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: { uid: 7, gid: 8 } });
+  const asked = { layout, folder: '/r', isInPlace: false, workingDir: undefined };
+  const script = setUpScript({ ...asked, user: { uid: 7, gid: 8 } });
   assert.ok(script.includes(`'/s/it'\\''s /r/it'\\''s none rbind 0 0'`), script);
-  assert.ok(script.includes(`seal "$reeve_root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`'none /r/it'\\''s none remount,bind,ro 0 0'`), script);
+  assert.ok(script.includes(`[ ! -w "$reeve_root"'/it'\\''s' ] || seal "$reeve_root"'/it'\\''s'`), script);
+  assert.ok(script.includes(`cp -P '/bin' "$reeve_root"'/'/`), script);
   assert.ok(script.includes('--map-user=7 --map-group=8'), script);
   assert.equal(quoted("a'b"), `'a'\\''b'`);
 });
 
-test('mounts are made in place where nothing has to be put back and nothing is hidden', async () => {
+test('mounts are made in place where nothing that is needed is hidden', async () => {
   const files = machine({ '/': ['etc', 'srv', 'var'], '/etc': ['hosts*'], '/srv': [], '/var': ['x'], '/var/x': [] });
   const inPlace = async (targets: readonly string[], needed: readonly string[]) => {
     const mounts = targets.map((target) => mount(target, { isFile: target === '/etc/hosts' }));
@@ -143,12 +146,14 @@ test('mounts are made in place where nothing has to be put back and nothing is h
   };
   assert.equal(await inPlace(['/etc/hosts'], ['/var/x/hosts']), true);
   assert.equal(await inPlace(['/etc/hosts', '/srv/reeve/data'], ['/var/x/hosts']), true, 'it was empty');
-  assert.equal(await inPlace(['/var/new'], ['/s']), false, 'the machine has something there');
+  assert.equal(await inPlace(['/var/new'], ['/s']), true, 'what the machine has there is put back');
+  assert.equal(await inPlace(['/var/new'], ['/var/x/hosts']), false, 'but is hidden for a while');
   assert.equal(await inPlace(['/new'], ['/s']), false, 'the root itself is opened');
   assert.equal(await inPlace(['/var'], ['/var/x/hosts']), false, 'what is mounted later would be hidden');
   assert.equal(await inPlace(['/srv/a'], ['/srv']), false, 'so would this');
   const layout = await layoutOf(files, [mount('/etc/hosts', { isFile: true })]);
-  const script = setUpScript({ layout, root: undefined, workingDir: undefined, user: undefined });
+  const asked = { folder: '/r', isInPlace: true, workingDir: undefined, user: undefined };
+  const script = setUpScript({ ...asked, layout });
   assert.ok(!script.includes('pivot_root'), script);
   assert.ok(script.includes(`'/s/etc/hosts /etc/hosts none rbind 0 0'`), script);
 });
@@ -206,10 +211,36 @@ test('what can be made together is one batch; nothing is made below a mount of t
     files,
     ['/run/secrets/token', '/srv/my data'].map((target) => mount(target)),
   );
-  const script = setUpScript({ layout, root: '/r', workingDir: undefined, user: undefined });
+  const script = setUpScript({ layout, folder: '/r', isInPlace: false, workingDir: undefined, user: undefined });
   assert.equal(script.match(/^mkdir /gm)?.length, 1, script);
-  assert.equal(script.match(/^mount -a /gm)?.length, 1, script);
+  assert.equal(script.match(/^mount -a /gm)?.length, 2, script);
   assert.ok(script.includes(`'/s/srv/my\\040data /r/srv/my\\040data none rbind 0 0'`), script);
+});
+
+test('in place, what was in a folder that is opened is kept aside and put back', async () => {
+  const tree = { '/': ['run'], '/run': ['a', 'c*', 'l@', 'm@'], '/run/a': ['d'], '/run/a/d': [] };
+  const files = machine(tree, { '/run/l': 'a', '/run/m': 'a' });
+  const layout = await layoutOf(
+    files,
+    ['/run/new', '/run/a/new'].map((target) => mount(target, { isReadOnly: true })),
+  );
+  const script = setUpScript({ layout, folder: '/r', isInPlace: true, workingDir: undefined, user: undefined });
+  const lines = [
+    `'/run /r/0 none rbind 0 0' 'reeve-box /run tmpfs mode=755 0 0'`,
+    `cp -P '/r/0/l' '/r/0/m' "$reeve_root"'/run'/`,
+    `'/r/0/a /run/a none rbind 0 0' '/r/0/c /run/c none rbind 0 0'`,
+    `'/run/a /r/1 none rbind 0 0' 'reeve-box /run/a tmpfs mode=755 0 0'`,
+    `'/r/1/d /run/a/d none rbind 0 0'`,
+    `'/s/run/a/new /run/a/new none rbind 0 0'`,
+    `'none /run/new none remount,bind,ro 0 0' 'none /run/a/new none remount,bind,ro 0 0'`,
+  ];
+  let at = 0;
+  for (const line of lines) {
+    const found = script.indexOf(line, at);
+    assert.ok(found >= 0, `${line} is not there, or not after the others, in\n${script}`);
+    at = found;
+  }
+  assert.deepEqual([...asidesOf(layout, '/r').values()], ['/r/0', '/r/1']);
 });
 
 test('a folder of PATH that may not be looked into is no reason to have no driver', async () => {
