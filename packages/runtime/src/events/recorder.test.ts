@@ -89,6 +89,23 @@ test('an object that has too much to say is cut short, others are not', async ()
   await it.recorder[Symbol.asyncDispose]();
 });
 
+test('who has said too much of one thing is still heard of another, once', async () => {
+  const it = setUp();
+  const about = (reason: string, node: number) =>
+    it.recorder.record({ ...occurrence, reason, related: { kind: 'Pod', namespace: 'ns', name: `p${node}` } });
+  for (let node = 0; node < 100; node++) about('NodeFailed', node);
+  for (let node = 0; node < 100; node++) about('SlotsUncovered', node);
+  for (let i = 0; i < 5; i++) await it.advance(0);
+  const told = it.events().map(({ reason, related }) => `${reason} ${related?.name}`);
+  assert.equal(told.filter((one) => one.startsWith('NodeFailed')).length, 25);
+  assert.deepEqual(
+    told.filter((one) => one.startsWith('SlotsUncovered')),
+    ['SlotsUncovered p0'],
+  );
+  assert.equal(it.dropped.length, 75 + 99);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
 test('objects that are long quiet are forgotten, also while others have something to say all the time', async () => {
   const it = setUp();
   for (let minute = 0; minute < 60; minute++) {

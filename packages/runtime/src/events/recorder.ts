@@ -19,7 +19,10 @@ export interface RecorderOptions {
   readonly seriesMs?: number;
   /** A running series is written at most this often. Default 60 s. */
   readonly refreshMs?: number;
-  /** How many different events an object may have at once, and how often one more. Default 25, and one every 5 min. */
+  /**
+   * How many different events an object may have at once, and how often one more. Default 25, and one every 5 min. Beyond that it is
+   * still told of each further reason once: who has said much of one thing must not be silent about another.
+   */
   readonly burst?: number;
   readonly refillMs?: number;
   /** How many may wait to be written. Default 1,000. */
@@ -101,23 +104,31 @@ export class EventRecorder implements AsyncDisposable {
     this.#series.clear();
   }
 
-  #mayBegin({ regarding }: Occurrence, now: number): boolean {
+  #mayBegin(occurrence: Occurrence, now: number): boolean {
     const { burst, refillMs, room, dropped } = this.#options;
     if (this.#series.size >= room) {
       dropped?.call(this.#options, 'full');
       return false;
     }
-    const of = regarding.uid ?? `${regarding.namespace}/${regarding.name}`;
+    const of = objectOf(occurrence);
     const bucket = this.#spam.get(of) ?? { tokens: burst, at: now };
     bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
     bucket.at = now;
     this.#spam.set(of, bucket);
     if (bucket.tokens < 1) {
+      if (this.#isNewReason(of, occurrence.reason)) return true;
       dropped?.call(this.#options, 'spam');
       return false;
     }
     bucket.tokens--;
     return true;
+  }
+
+  /** Not among the reasons of the series that run, as long as these are not too many for any reader. */
+  #isNewReason(object: string, reason: string): boolean {
+    const told = [...this.#series.values()].filter(({ event }) => objectOf(event) === object);
+    const reasons = new Set(told.map(({ event }) => event.reason));
+    return !reasons.has(reason) && reasons.size < this.#options.burst;
   }
 
   #begin(key: string, { note, regarding, related, ...what }: Occurrence, now: number): Series {
@@ -214,4 +225,8 @@ export class EventRecorder implements AsyncDisposable {
       if (tokens + (now - at) / refillMs >= burst) this.#spam.delete(of);
     }
   }
+}
+
+function objectOf({ regarding }: Pick<Occurrence, 'regarding'>): string {
+  return regarding.uid ?? `${regarding.namespace}/${regarding.name}`;
 }
