@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { OperatorWorld } from '@reeve/redis/operator-world';
+import { putTogether, sharing } from '@reeve/redis/operator-zones';
 import { slotOfKey } from '@reeve/simulation/redis';
 
 export interface Stage {
@@ -80,6 +81,14 @@ export const stages: readonly Stage[] = [
     async play(world) {
       leaveOpen(world);
       await world.until('nothing is open', () => isRunning(world) && openSlots(world).length === 0, LONG_MS);
+    },
+  },
+  {
+    name: 'replicas that change places',
+    prepare: (world) => created(world),
+    async play(world) {
+      await putTogether(world, NAME);
+      await world.until('they are apart', () => isRunning(world) && sharing(world, NAME).length === 0, LONG_MS);
     },
   },
   {

@@ -145,6 +145,7 @@ export function rebalances({ desired, findings }: NextFacts, cluster: ClusterVie
 export function spreads({ desired, findings, chosen = [] }: NextFacts): readonly OperationWish[] {
   const placement = findings.find(({ code, severity }) => code === 'PLACEMENT' && severity !== 'info');
   if (!placement || desired.rebalance.mode === 'off') return [];
-  const request: SpreadRequest = { spreadBy: desired.spreadBy, ...(chosen.length > 0 && { keep: chosen }) };
+  const keep = chosen.length > 0 && { keep: chosen };
+  const request: SpreadRequest = { spreadBy: desired.spreadBy, moveReplicas: true, ...keep };
   return [operation('spread', request, placement.message, 10_000)];
 }
