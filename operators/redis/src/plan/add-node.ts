@@ -5,7 +5,7 @@ import type { FindingCode } from '../api/findings.ts';
 import type { Decision, Operation } from '../api/operation.ts';
 import { countSlots } from '../api/slots.ts';
 import { type ClusterView, type Endpoint, formatEndpoint, type NodeId } from '../api/view.ts';
-import { bestPrimaryFor } from './add-node-placement.ts';
+import { bestPrimaryAmong } from './add-node-placement.ts';
 import { checkCluster } from './check.ts';
 import { placedMembers } from './check-placement.ts';
 import { newcomerProblems } from './add-node-newcomer.ts';
@@ -14,6 +14,7 @@ import { greetAgain } from './greet-again.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
 import { checkGate, toleratedReasons } from './moves-gate.ts';
 import { lineAbout } from './moves-view.ts';
+import type { Placeable } from './placement-score.ts';
 import { isMeeting } from './readdress.ts';
 import {
   clusters,
@@ -38,6 +39,8 @@ export interface AddNodeRequest {
   /** Of a replica: whom it follows. Default: the primary with fewest replicas and the best placement. */
   readonly primaryId?: NodeId;
   readonly spreadBy: readonly string[];
+  /** Who comes as a replica after it: these must find a place, too. */
+  readonly company?: readonly Placeable[];
 }
 
 export interface AddNodeGoal {
@@ -108,8 +111,8 @@ function choosePrimary(
     const candidates = reportedPrimaries(cluster).filter((each) => countSlots(ownSlots(each)) > 0);
     // Who cannot be read is about to be replaced: whoever comes takes its place, and is not one more elsewhere.
     const present = new Set(reported(cluster).map((each) => each.id));
-    const id = bestPrimaryFor(
-      node,
+    const id = bestPrimaryAmong(
+      [node, ...(request.company ?? [])],
       placedMembers(cluster).filter((each) => each.role === 'primary' || present.has(each.id)),
       candidates.map((each) => each.id),
       request.spreadBy,

@@ -257,6 +257,9 @@ function forget(desired: Desired, node: NodeView, why: string): OperationWish {
   return { what: 'operation', kind: 'delete-node', request, why, settleMs: GOSSIP_MS, needsApproval: false };
 }
 
+/** So far ahead is looked when replicas are placed one by one: each costs a look at all primaries. */
+const MOST_COMPANY = 8;
+
 /** Servers in pods of ours that belong to nobody: they become what is missing. */
 function newcomers({ desired, members: pods, view }: NextFacts): {
   readonly primaries: readonly OperationWish[];
@@ -274,10 +277,16 @@ function newcomers({ desired, members: pods, view }: NextFacts): {
   // While a shard waits for its election, none of its primaries can be chosen: who comes would go elsewhere, and stay there.
   const isElecting = members(view).some((node) => !isReported(node) && countSlots(likelySlots(node)) > 0);
   const settleMs = as === 'replica' && isElecting ? ABSENCE_MS : 0;
-  const wishes = pods.flatMap((pod) => {
+  const coming = pods.filter(
+    ({ node, ordinal, isDeleting }) => node && alone.has(node.id) && ordinal < desired.size && !isDeleting,
+  );
+  const wishes = coming.flatMap((pod, index) => {
     const endpoint = endpointOf(pod);
-    if (!pod.node || !endpoint || !alone.has(pod.node.id) || pod.ordinal >= desired.size || pod.isDeleting) return [];
-    const request: AddNodeRequest = { endpoint, as, spreadBy: desired.spreadBy };
+    if (!endpoint) return [];
+    const after = coming.slice(index + 1, index + 1 + MOST_COMPANY);
+    const company = after.flatMap(({ node }) => (node ? [{ id: node.id, annotations: node.annotations }] : []));
+    const isOneOfMany = as === 'replica' && company.length > 0;
+    const request: AddNodeRequest = { endpoint, as, spreadBy: desired.spreadBy, ...(isOneOfMany && { company }) };
     const why = `${pod.name} is new and becomes a ${as}`;
     return [{ what: 'operation', kind: 'add-node', request, why, settleMs, needsApproval: false } as const];
   });
