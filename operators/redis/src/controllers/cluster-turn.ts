@@ -24,6 +24,7 @@ import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
+import { oldPodsWait } from '../plan/rolling.ts';
 import { noStrays, STRAY_KEYS } from '../plan/stray-keys.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
@@ -208,7 +209,8 @@ export class ClusterTurn {
       const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#record.current !== undefined };
       const replicas = await replicasNow(work, asked, seen);
       const held = await heldBack(work, this.#desired, seen);
-      if (held) this.#waiting.push(heldWait(held));
+      // What is held back is not on its way.
+      this.#waiting.push(...(held ? [heldWait(held)] : oldPodsWait(seen.members)));
       this.#held = held?.refused;
       if (this.#canDeclareSet) {
         await this.#tryTo(() => declareSet(work, this.#desired, { replicas, users: this.#users, held }));

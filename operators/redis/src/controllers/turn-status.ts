@@ -93,6 +93,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
       configured,
       findings,
       isWhole: whole,
+      isRolling: facts.waitingFor.some(({ reason }) => reason === 'PodsOld'),
       ...(current && { operation: current.kind }),
     }),
     configured,

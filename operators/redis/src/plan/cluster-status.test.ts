@@ -19,7 +19,14 @@ const finding = (severity: Finding['severity']): Finding => ({
   nodes: [],
   remedy: '',
 });
-const calm: PhaseFacts = { isInvalid: false, isPaused: false, configured: true, findings: [], isWhole: true };
+const calm: PhaseFacts = {
+  isInvalid: false,
+  isPaused: false,
+  configured: true,
+  findings: [],
+  isWhole: true,
+  isRolling: false,
+};
 const broken = { findings: [finding('degraded'), finding('broken')] };
 const degraded = { findings: [finding('info'), finding('degraded')] };
 
@@ -36,6 +43,8 @@ const phases: readonly (readonly [Phase, string, Partial<PhaseFacts>])[] = [
   ['Broken', 'also while it is mended', { operation: 'fix', isWhole: false, ...broken }],
   ['Changing', 'an operation runs', { operation: 'rebalance' }],
   ['Changing', 'which opens slots', { operation: 'rebalance', isWhole: false, ...degraded }],
+  ['Changing', 'pods are still to be made anew', { isRolling: true }],
+  ['Degraded', 'between two of these something is amiss', { isRolling: true, ...degraded }],
   ['Degraded', 'it is less safe than it should be', degraded],
   ['Degraded', 'a server does not answer', { isWhole: false }],
   ['Running', 'nothing is amiss', {}],

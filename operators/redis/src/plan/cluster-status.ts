@@ -72,13 +72,16 @@ export interface PhaseFacts {
   readonly operation?: string;
   readonly findings: readonly Finding[];
   readonly isWhole: boolean;
+  /** Pods are still to be made anew. */
+  readonly isRolling: boolean;
 }
 
 /**
  * The first that is true: whether anything is done at all, then how it is. What is being created is neither broken nor degraded: it is not
  * there yet. Nor is what is being changed degraded: operations open slots and move replicas, and the conditions say what is amiss besides.
  */
-export function phaseOf({ isInvalid, isPaused, configured, operation, findings, isWhole }: PhaseFacts): Phase {
+export function phaseOf(facts: PhaseFacts): Phase {
+  const { isInvalid, isPaused, configured, operation, findings, isWhole, isRolling } = facts;
   if (isInvalid) return 'Invalid';
   if (isPaused) return 'Paused';
   if (operation === 'create') return 'Creating';
@@ -86,7 +89,8 @@ export function phaseOf({ isInvalid, isPaused, configured, operation, findings, 
   if (findings.some(({ severity }) => severity === 'broken')) return 'Broken';
   if (operation !== undefined) return 'Changing';
   if (!isWhole || findings.some(({ severity }) => severity === 'degraded')) return 'Degraded';
-  return 'Running';
+  // After Degraded: whoever waits between two pods for something that is amiss should say so.
+  return isRolling ? 'Changing' : 'Running';
 }
 
 /** `SLOT_OPEN` → `SlotOpen`: findings and refusals as conditions and reasons name them. */

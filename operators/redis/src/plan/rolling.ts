@@ -2,6 +2,7 @@
  * Pods of an old kind, made anew one after the other: replicas; of a primary first its place goes to a replica of its. Pods of the new kind
  * must be well before the next one follows; an old one that is not is what the new kind may mend. Pure.
  */
+import type { Waiting } from '@reeve/runtime';
 import type { Finding } from '../api/findings.ts';
 import type { ClusterView } from '../api/view.ts';
 import { isClean } from './check.ts';
@@ -22,6 +23,15 @@ export type Housed = PodMember & { readonly node: ReportedNode };
 
 export function isOld({ isCurrent, isDeleting }: PodMember): boolean {
   return !isCurrent && !isDeleting;
+}
+
+/** Between two of them nothing may be under way: that more are to follow must be seen all the same. */
+export function oldPodsWait(pods: readonly PodMember[]): readonly Waiting[] {
+  const old = pods.filter(({ isCurrent }) => !isCurrent).map(({ name }) => name);
+  if (old.length === 0) return [];
+  const names = `${old.slice(0, 5).join(', ')}${old.length > 5 ? ` and ${old.length - 5} more` : ''}`;
+  const message = `${old.length} of ${pods.length} pods are made from what was asked for before, and follow one by one: ${names}`;
+  return [{ reason: 'PodsOld', message, subjects: old.slice(0, 16) }];
 }
 
 /** Its server can be talked to, whatever becomes of the agent beside it. */

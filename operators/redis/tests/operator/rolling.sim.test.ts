@@ -30,3 +30,24 @@ test('after a rolling change no shard is in one zone, and nobody was sent from o
   );
   assertHeld(world, keys);
 });
+
+test('until the last pod is new, also between two of them, the phase says that it changes', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  const before = new Set(world.servers.map(({ runId }) => runId));
+  await world.patch('c', { spec: { config: { 'maxmemory-policy': 'allkeys-lru' } } });
+  const old = () => world.servers.filter(({ runId }) => before.has(runId)).length;
+  await world.until('some are new', () => old() < 6);
+  const seen = new Set<string>();
+  while (old() > 0) {
+    const { phase = '', currentOperation, waitingFor = [] } = world.status('c');
+    seen.add(phase);
+    if (phase === 'Changing' && currentOperation === undefined)
+      assert.ok(waitingFor.some(({ reason, subjects }) => reason === 'PodsOld' && subjects.length > 0));
+    await world.pass(250);
+  }
+  assert.ok(!seen.has('Running'), [...seen].join());
+  assert.ok(seen.has('Changing'), [...seen].join());
+  await world.until('it runs', () => world.status('c').phase === 'Running');
+});
