@@ -11,6 +11,7 @@ import { type ContainerOnSite, NAMESPACE, type PodOnSite, pods, secrets, storyOf
 const PORT = 6379;
 export const PATIENCE_MS = 300_000;
 const STORY_LINES = 40;
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** A program of a pod, and the shim that waits for it: as the shim wrote it down. */
 export interface PodProcesses {
@@ -22,6 +23,8 @@ export class Site {
   readonly machine = new Machine();
   readonly product: Product;
   readonly #upArgs: readonly string[];
+  /** A proof that is stopped must leave no pods behind: they outlive whoever began them. */
+  readonly #stopped = (): void => void this.end().finally(() => process.exit(130));
 
   private constructor(product: Product, upArgs: readonly string[]) {
     this.product = product;
@@ -30,6 +33,7 @@ export class Site {
 
   static async open(product: Product, upArgs: readonly string[] = []): Promise<Site> {
     const site = new Site(product, upArgs);
+    for (const signal of SIGNALS) process.once(signal, site.#stopped);
     await site.up();
     return site;
   }
@@ -45,6 +49,7 @@ export class Site {
   }
 
   async end(): Promise<void> {
+    for (const signal of SIGNALS) process.off(signal, this.#stopped);
     await this.machine.end();
   }
 
