@@ -151,6 +151,20 @@ test('of a pod the states of its containers are told, and how to see more', () =
   assert.match(explained('Pod', early), /Amiss:\n {2}PodReadyToStartContainers is False/);
 });
 
+test('a pod that waits for its volumes says for which now, and no more once it goes on', () => {
+  const event = (reason: string, note: string, at: string) => ({ reason, note, isWarning: reason !== 'Pulling', at });
+  const first = event('FailedMount', 'configmap "one" not found', '2026-01-01T00:50:00Z');
+  const second = event('FailedMount', 'secret "two" not found', '2026-01-01T00:51:00Z');
+  const waiting = { name: 'main', state: { waiting: { reason: 'ContainerCreating' } } };
+  const pod = { spec: { containers: [{}] }, status: { phase: 'Pending', containerStatuses: [waiting] } };
+  const stuck = explained('Pod', pod, { events: [first, second] });
+  assert.match(stuck, /\nSomething is amiss\.\n\nAmiss:\n {2}FailedMount: secret "two" not found\n\nBefore:\n/);
+  const pulling = event('Pulling', 'Pulling image "i"', '2026-01-01T00:52:00Z');
+  assert.match(explained('Pod', pod, { events: [first, second, pulling] }), /\nNothing is amiss/);
+  const runs = { ...pod, status: { phase: 'Running' } };
+  assert.match(explained('Pod', runs, { events: [first] }), /\nNothing is amiss/);
+});
+
 test('sets, nodes and what has no phase are told as what they are', () => {
   const selector = { matchLabels: { app: 'x', tier: 'y' } };
   const set = explained('StatefulSet.apps', { spec: { replicas: 3, selector }, status: { readyReplicas: 2 } });
