@@ -184,6 +184,30 @@ test('sets, nodes and what has no phase are told as what they are', () => {
   assert.match(explained('ConfigMap', going), /Waiting for:\n {2}a\/b, to let it be deleted\n/);
 });
 
+test('a job says that it failed and why, or how far it is', () => {
+  const message = 'Job has reached the specified backoff limit';
+  const failure = (type: string) => ({ type, status: 'True', reason: 'BackoffLimitExceeded', message });
+  const failed = { failed: 2, conditions: [failure('FailureTarget'), failure('Failed')] };
+  assert.equal(
+    explained('Job.batch', { spec: { completions: 3 }, status: failed }),
+    [
+      'Job x: failed (BackoffLimitExceeded), 0 of 3 pods succeeded',
+      'Something is amiss.',
+      '',
+      'Amiss:',
+      '  2 pods failed: `reeve get pods -l batch.kubernetes.io/job-name=x`',
+      `  Failed (BackoffLimitExceeded): ${message}`,
+      '',
+    ].join('\n'),
+  );
+  const complete = { succeeded: 1, failed: 1, conditions: [{ type: 'Complete', status: 'True' }] };
+  assert.match(
+    explained('Job.batch', { spec: { completions: 1 }, status: complete }),
+    /^Job x: complete, 1 of 1 pod succeeded\nNothing is amiss.*\n\nBefore:\n {2}1 pod failed: /,
+  );
+  assert.match(explained('Job.batch', { status: { active: 1 } }), /^Job x: 1 running, 0 succeeded\nNothing/);
+});
+
 test('a task says what it waits for, that it failed and why; that it succeeded is nothing amiss', () => {
   const waits = explained('RedisTask', { status: { phase: 'Running', waitingFor: 'the new version in c-2' } });
   assert.match(waits, /Waiting for:\n {2}the new version in c-2\n/);

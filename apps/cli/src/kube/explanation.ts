@@ -139,8 +139,12 @@ function isAmiss({ type, status, reason }: Condition): boolean {
   return status !== 'True' && reason !== 'PodCompleted';
 }
 
-/** In a pod that has ended nothing is there any more to start containers in; nobody gives a reason for that. */
-function isOver(kind: string, { phase = '' }: Status, { type }: Condition): boolean {
+/**
+ * In a pod that has ended nothing is there any more to start containers in; nobody gives a reason for that. A job that has failed says
+ * again what it was about to fail of.
+ */
+function isOver(kind: string, { phase = '', conditions = [] }: Status, { type }: Condition): boolean {
+  if (kind === 'Job.batch' && type === 'FailureTarget') return conditions.some((one) => one.type === 'Failed');
   return kind === 'Pod' && type === 'PodReadyToStartContainers' && ['Succeeded', 'Failed'].includes(phase);
 }
 
