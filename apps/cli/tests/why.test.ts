@@ -47,6 +47,7 @@ test('an object is explained by its status, and apart from that by its events, t
       '',
     ].join('\n'),
   );
+  for (const form of ['text', 'table']) assert.equal((await api.run(`why pod/p -o ${form}`)).out, out, form);
   const json = (await api.run('why pod/p -o json')).json();
   assert.equal(json.verdict, 'Something is amiss.');
   assert.deepEqual(json.amiss, ['PodScheduled is False (Unschedulable): no room']);
