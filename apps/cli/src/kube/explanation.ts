@@ -80,7 +80,7 @@ export function explanationOf({ kind, object, events, now }: Asked): Explanation
     : [];
   const waitingFor = [...waitsOf(status), ...finalizers(object)];
   const conditions = (status.conditions ?? []).filter((one) => isAmiss(one) && !isOver(kind, status, one));
-  const amiss = [...known.amiss, ...conditions.map(conditionLine), ...mountFault(kind, status, events)];
+  const amiss = [...known.amiss, ...mountFault(kind, status, events), ...conditions.map(conditionLine)];
   return {
     object: `${kind.split('.', 1)[0]} ${object.metadata.name ?? ''}`,
     state: `${state}${status.message ? `: ${status.message}` : ''}`,
