@@ -159,6 +159,13 @@ test('a pod that waits for its volumes says for which now, and no more once it g
   const waiting = { name: 'main', state: { waiting: { reason: 'ContainerCreating' } } };
   const pod = { spec: { containers: [{}] }, status: { phase: 'Pending', containerStatuses: [waiting] } };
   const stuck = explained('Pod', pod, { events: [first, second] });
+  const conditions = [{ type: 'Ready', status: 'False' }];
+  const unready = { ...pod, status: { ...pod.status, conditions } };
+  assert.match(
+    explained('Pod', unready, { events: [first] }),
+    /\nAmiss:\n {2}FailedMount: configmap "one" not found\n {2}Ready is False\n/,
+    'the cause first',
+  );
   assert.match(stuck, /\nSomething is amiss\.\n\nAmiss:\n {2}FailedMount: secret "two" not found\n\nBefore:\n/);
   const pulling = event('Pulling', 'Pulling image "i"', '2026-01-01T00:52:00Z');
   assert.match(explained('Pod', pod, { events: [first, second, pulling] }), /\nNothing is amiss/);
