@@ -18,6 +18,7 @@ test('npm start brings a declared cluster up, shows it and says how to go on; th
   assert.match(first.stdout, /Creating: create/);
   assert.match(first.stdout, /Running: 16384 slots, 3 primaries, 3 replicas/);
   assert.match(first.stdout, /node bin\/reeve\.js delete pod cache-0/);
+  assert.doesNotMatch(first.stdout, /^ +reeve /m, 'nobody has a reeve in PATH yet');
   assert.deepEqual(processesOf(data), [], 'nothing is left');
   const second = await untilCtrlC(t, data);
   assert.equal(second.code, 0, second.said);

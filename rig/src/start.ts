@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { run } from './binaries/run.ts';
 import { REEVE } from './reeve.ts';
+import { upLines } from './up-lines.ts';
 
 const { values } = parseArgs({ options: { once: { type: 'boolean', default: false }, data: { type: 'string' } } });
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -139,16 +140,6 @@ function howToGoOn(): void {
   say('');
 }
 
-/** What `reeve up` says, without what Ctrl-C does to it where it runs alone: here it ends the pods, too, as is said below. */
-function withoutItsEnd(): (text: string) => void {
-  let rest = '';
-  return (text) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (!/^Ctrl-C stops|^Stopping\. Pods go on/.test(line)) say(line);
-  };
-}
-
 async function bringUp(): Promise<number> {
   const stop = new Stop();
   const args = [REEVE, 'up', '--data', data];
@@ -157,7 +148,7 @@ async function bringUp(): Promise<number> {
   );
   const plane = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let told = '';
-  const pass = withoutItsEnd();
+  const pass = upLines(say);
   plane.stdout.setEncoding('utf8').on('data', (text: string) => {
     told += text;
     pass(text);

@@ -47,6 +47,7 @@ test('an object is explained by its status, and apart from that by its events, t
       '',
     ].join('\n'),
   );
+  for (const form of ['text', 'table']) assert.equal((await api.run(`why pod/p -o ${form}`)).out, out, form);
   const json = (await api.run('why pod/p -o json')).json();
   assert.equal(json.verdict, 'Something is amiss.');
   assert.deepEqual(json.amiss, ['PodScheduled is False (Unschedulable): no room']);
@@ -151,6 +152,27 @@ test('of a pod the states of its containers are told, and how to see more', () =
   assert.match(explained('Pod', early), /Amiss:\n {2}PodReadyToStartContainers is False/);
 });
 
+test('a pod that waits for its volumes says for which now, and no more once it goes on', () => {
+  const event = (reason: string, note: string, at: string) => ({ reason, note, isWarning: reason !== 'Pulling', at });
+  const first = event('FailedMount', 'configmap "one" not found', '2026-01-01T00:50:00Z');
+  const second = event('FailedMount', 'secret "two" not found', '2026-01-01T00:51:00Z');
+  const waiting = { name: 'main', state: { waiting: { reason: 'ContainerCreating' } } };
+  const pod = { spec: { containers: [{}] }, status: { phase: 'Pending', containerStatuses: [waiting] } };
+  const stuck = explained('Pod', pod, { events: [first, second] });
+  const conditions = [{ type: 'Ready', status: 'False' }];
+  const unready = { ...pod, status: { ...pod.status, conditions } };
+  assert.match(
+    explained('Pod', unready, { events: [first] }),
+    /\nAmiss:\n {2}FailedMount: configmap "one" not found\n {2}Ready is False\n/,
+    'the cause first',
+  );
+  assert.match(stuck, /\nSomething is amiss\.\n\nAmiss:\n {2}FailedMount: secret "two" not found\n\nBefore:\n/);
+  const pulling = event('Pulling', 'Pulling image "i"', '2026-01-01T00:52:00Z');
+  assert.match(explained('Pod', pod, { events: [first, second, pulling] }), /\nNothing is amiss/);
+  const runs = { ...pod, status: { phase: 'Running' } };
+  assert.match(explained('Pod', runs, { events: [first] }), /\nNothing is amiss/);
+});
+
 test('sets, nodes and what has no phase are told as what they are', () => {
   const selector = { matchLabels: { app: 'x', tier: 'y' } };
   const set = explained('StatefulSet.apps', { spec: { replicas: 3, selector }, status: { readyReplicas: 2 } });
@@ -168,6 +190,30 @@ test('sets, nodes and what has no phase are told as what they are', () => {
   assert.match(explained('ConfigMap', {}), /^ConfigMap x: is there\nNothing is amiss/);
   const going = { metadata: { name: 'x', deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: ['a/b'] } };
   assert.match(explained('ConfigMap', going), /Waiting for:\n {2}a\/b, to let it be deleted\n/);
+});
+
+test('a job says that it failed and why, or how far it is', () => {
+  const message = 'Job has reached the specified backoff limit';
+  const failure = (type: string) => ({ type, status: 'True', reason: 'BackoffLimitExceeded', message });
+  const failed = { failed: 2, conditions: [failure('FailureTarget'), failure('Failed')] };
+  assert.equal(
+    explained('Job.batch', { spec: { completions: 3 }, status: failed }),
+    [
+      'Job x: failed (BackoffLimitExceeded), 0 of 3 pods succeeded',
+      'Something is amiss.',
+      '',
+      'Amiss:',
+      '  2 pods failed: `reeve get pods -l batch.kubernetes.io/job-name=x`',
+      `  Failed (BackoffLimitExceeded): ${message}`,
+      '',
+    ].join('\n'),
+  );
+  const complete = { succeeded: 1, failed: 1, conditions: [{ type: 'Complete', status: 'True' }] };
+  assert.match(
+    explained('Job.batch', { spec: { completions: 1 }, status: complete }),
+    /^Job x: complete, 1 of 1 pod succeeded\nNothing is amiss.*\n\nBefore:\n {2}1 pod failed: /,
+  );
+  assert.match(explained('Job.batch', { status: { active: 1 } }), /^Job x: 1 running, 0 succeeded\nNothing/);
 });
 
 test('a task says what it waits for, that it failed and why; that it succeeded is nothing amiss', () => {

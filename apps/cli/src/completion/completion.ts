@@ -98,11 +98,19 @@ function zshScript(commands: readonly Known[]): string {
   return `autoload -U +X bashcompinit && bashcompinit\n${bashScript(commands)}`;
 }
 
+/** By their place: `redis` is a command of its own, and the second word of another. */
+const FISH_AFTER = [
+  'function __reeve_after',
+  '  set -l words (commandline -opc)',
+  '  set -l last (math (count $argv) + 1)',
+  '  test (count $words) -ge $last; and test "$words[2..$last]" = "$argv"',
+  'end',
+];
+
 function fishScript(commands: readonly Known[]): string {
   const { first, families } = wordsOf(commands);
   const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const seen = (word: string): string => `__fish_seen_subcommand_from ${word}`;
-  const after = (name: string): string => quoted(name.split(' ').map(seen).join('; and '));
+  const after = (name: string): string => quoted(`__reeve_after ${name}`);
   const lines = commands.flatMap((command) => [
     ...command.words.map((word) => `complete -c reeve -f -n ${after(command.name)} -a ${word}`),
     ...command.options.map((option) => {
@@ -115,10 +123,11 @@ function fishScript(commands: readonly Known[]): string {
   ]);
   return [
     '# Completion of reeve for fish: reeve completion fish | source',
+    ...FISH_AFTER,
     `complete -c reeve -f -n __fish_use_subcommand -a ${quoted(first.join(' '))}`,
     ...families.map(({ family, second }) => {
-      const verbs = second.join(' ');
-      return `complete -c reeve -f -n ${quoted(`${seen(family)}; and not ${seen(verbs)}`)} -a ${quoted(verbs)}`;
+      const isNext = `__reeve_after ${family}; and test (count (commandline -opc)) -eq 2`;
+      return `complete -c reeve -f -n ${quoted(isNext)} -a ${quoted(second.join(' '))}`;
     }),
     ...lines,
     '',

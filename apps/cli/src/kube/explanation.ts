@@ -80,7 +80,7 @@ export function explanationOf({ kind, object, events, now }: Asked): Explanation
     : [];
   const waitingFor = [...waitsOf(status), ...finalizers(object)];
   const conditions = (status.conditions ?? []).filter((one) => isAmiss(one) && !isOver(kind, status, one));
-  const amiss = [...known.amiss, ...conditions.map(conditionLine)];
+  const amiss = [...known.amiss, ...mountFault(kind, status, events), ...conditions.map(conditionLine)];
   return {
     object: `${kind.split('.', 1)[0]} ${object.metadata.name ?? ''}`,
     state: `${state}${status.message ? `: ${status.message}` : ''}`,
@@ -139,9 +139,22 @@ function isAmiss({ type, status, reason }: Condition): boolean {
   return status !== 'True' && reason !== 'PodCompleted';
 }
 
-/** In a pod that has ended nothing is there any more to start containers in; nobody gives a reason for that. */
-function isOver(kind: string, { phase = '' }: Status, { type }: Condition): boolean {
+/**
+ * In a pod that has ended nothing is there any more to start containers in; nobody gives a reason for that. A job that has failed says
+ * again what it was about to fail of.
+ */
+function isOver(kind: string, { phase = '', conditions = [] }: Status, { type }: Condition): boolean {
+  if (kind === 'Job.batch' && type === 'FailureTarget') return conditions.some((one) => one.type === 'Failed');
   return kind === 'Pod' && type === 'PodReadyToStartContainers' && ['Succeeded', 'Failed'].includes(phase);
+}
+
+/** What a pod says that waits for its volumes. It has no condition for that; what was told last is so still, or more would have been. */
+const MOUNTING = /^(FailedMount|FailedAttachVolume|FailedMapVolume)$/;
+
+function mountFault(kind: string, { phase }: Status, events: readonly Happened[]): readonly string[] {
+  const last = events.at(-1);
+  if (kind !== 'Pod' || phase !== 'Pending' || !last || !MOUNTING.test(last.reason)) return [];
+  return [`${last.reason}: ${last.note}`];
 }
 
 function conditionLine({ type, status, reason, message }: Condition): string {

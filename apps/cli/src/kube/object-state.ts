@@ -24,6 +24,8 @@ export function objectState(kind: string, object: AnyObject, now: number): Objec
     case 'Deployment.apps':
     case 'ReplicaSet.apps':
       return setState(object);
+    case 'Job.batch':
+      return jobState(object);
     case 'Node':
       return nodeState(object);
     default:
@@ -47,6 +49,31 @@ function setState(object: AnyObject): ObjectState {
       ...(ready < wanted ? [`${plural(wanted - ready, 'pod')} not ready${look}`] : []),
     ],
     past: [],
+  };
+}
+
+/** Why it failed is in its condition. */
+function jobState(job: AnyObject): ObjectState {
+  const count = (path: string): number => Number(valueAt(job, path) ?? 0);
+  const isTrue = (type: string): boolean => textAt(job, `.status.conditions[?(@.type=="${type}")].status`) === 'True';
+  const reason = textAt(job, '.status.conditions[?(@.type=="Failed")].reason');
+  const failed = count('.status.failed');
+  const wanted = valueAt(job, '.spec.completions'); // a queue of work has none
+  const of = wanted === undefined ? '' : ` of ${plural(Number(wanted), 'pod')}`;
+  const done = `${count('.status.succeeded')}${of} succeeded`;
+  const state = isTrue('Failed')
+    ? `failed${reason === undefined ? '' : ` (${reason})`}`
+    : isTrue('Complete')
+      ? 'complete'
+      : isTrue('Suspended')
+        ? 'suspended'
+        : `${count('.status.active')} running`;
+  const look = `\`reeve get pods -l batch.kubernetes.io/job-name=${job.metadata.name ?? ''}\``;
+  const told = failed === 0 ? [] : [`${plural(failed, 'pod')} failed: ${look}`];
+  return {
+    state: `${state}, ${done}`,
+    amiss: isTrue('Complete') ? [] : told,
+    past: isTrue('Complete') ? told : [],
   };
 }
 

@@ -131,7 +131,13 @@ const eventsCommand = defineCommand({
 
 export const whyOptions = {
   ...apiOptions,
-  output: { type: 'text', short: 'o', value: 'FORM', choices: ['text', 'json', 'yaml'], help: 'text, json or yaml' },
+  output: {
+    type: 'text',
+    short: 'o',
+    value: 'FORM',
+    choices: ['text', 'table', 'json', 'yaml'],
+    help: 'text (table means the same here), json or yaml',
+  },
 } as const satisfies OptionSpecs;
 
 const whyCommand = defineCommand({

@@ -32,7 +32,8 @@ export async function run(line: CommandLine<typeof whyOptions>): Promise<ExitCod
       now: io.ports.clock.now(),
     });
     const form = values.output ?? 'text';
-    io.out(form === 'text' ? explanationText(explanation) : documentText(explanation, form as 'json' | 'yaml'));
+    const isText = form === 'text' || form === 'table'; // `table` is the word of the other commands
+    io.out(isText ? explanationText(explanation) : documentText(explanation, form as 'json' | 'yaml'));
     return exit.ok;
   });
 }

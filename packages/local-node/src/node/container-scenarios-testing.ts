@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { LocalNodeOptions } from './local-node.ts';
+import type { PodContainer } from '../pod/progress.ts';
 import { eventually, isReady, NodeScene, type NodeScenarios } from './node-testing.ts';
 
 const forever = 'trap "exit 0" TERM; while :; do sleep 0.02; done';
@@ -164,7 +165,7 @@ export const containerScenarios: NodeScenarios = {
     await of('sick', '/sick'); // the same ports, another address
     await scene.ready('well');
     const isAsked = (line: string) =>
-      line === 'Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 500';
+      line === 'Unhealthy: Readiness probe failed for container main: HTTP probe failed with statuscode: 500';
     await eventually(async () => (await scene.events()).some(isAsked), 'the other one says no');
     const sick = await scene.find('sick');
     assert.equal(sick && isReady(sick), false);
@@ -339,5 +340,30 @@ export const containerScenarios: NodeScenarios = {
     const said = `NotHonoured: This node runs the pod without regard to ${fields}`;
     await eventually(async () => (await scene.events()).includes(said), 'an event says so');
     assert.equal((await scene.events()).filter((line) => line.startsWith('NotHonoured')).length, 1);
+  },
+  async 'each container has its own events, also of those that differ in a number only'(t) {
+    const { scene } = await stage(t, { backoff: slow });
+    const of = (name: string) => ({ name, command: sh(forever) });
+    const sick = { readinessProbe: { exec: { command: ['false'] }, periodSeconds: 1 } };
+    const [i1, i2] = [1, 2].map((n) => ({ name: `i${n}`, command: ['true'] }));
+    const mains = [
+      { ...of('c1'), ...sick },
+      { ...of('c2'), ...sick },
+      { ...of('c3'), image: 'no-such-thing1:1' },
+    ];
+    await scene.create('several', {
+      initContainers: [i1, i2] as PodContainer[],
+      containers: [...mains, { ...of('c4'), image: 'no-such-thing2:1' }],
+    });
+    const expected = [
+      ...['i1', 'i2', 'c1', 'c2'].map((name) => `Started: Started container ${name}`),
+      ...['c1', 'c2'].map((name) => `Unhealthy: Readiness probe failed for container ${name}: `),
+      ...[1, 2].map((n) => `Failed: Failed to pull image "no-such-thing${n}:1"`),
+    ];
+    const missing = async () => {
+      const said = await scene.events();
+      return expected.filter((begin) => said.filter((line) => line.startsWith(begin)).length !== 1);
+    };
+    await eventually(async () => (await missing()).length === 0, 'each is told, once');
   },
 };

@@ -36,7 +36,8 @@ export function hookOf(
     const answer = await askContainer(action, targetOf(node, pod, container), node.clock, signal);
     if (answer.isSuccess || signal.aborted) return;
     const reason = name === 'postStart' ? 'FailedPostStartHook' : 'FailedPreStopHook';
-    events.warning(reason, `${name} hook of container ${container.name} failed: ${answer.message}`, 'Hook');
+    const note = `${name} hook of container ${container.name} failed: ${answer.message}`;
+    events.warning(reason, note, `Hook ${container.name}`);
     throw new ReeveError('NODE_HOOK', answer.message);
   };
 }
@@ -66,8 +67,9 @@ export function probesOf(
       changed: () => node.wake(pod.key),
       unhealthy: (kind, message) => {
         const title = `${kind[0]?.toUpperCase()}${kind.slice(1)}`;
-        // Events of one action are one series, which keeps the words of the first: each probe has its own.
-        events.warning('Unhealthy', `${title} probe failed: ${message}`, `${title}Probe`);
+        // What a probe answers says nothing of who was asked.
+        const note = `${title} probe failed for container ${container.name}: ${message}`;
+        events.warning('Unhealthy', note, `${title}Probe ${container.name}`);
       },
     });
 }

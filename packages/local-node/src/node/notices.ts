@@ -1,4 +1,7 @@
-/** What people should hear of the containers of a pod, once for each run: that one waits before it runs again, that one had to be killed. */
+/**
+ * What people should hear of the containers of a pod: that one waits before it runs again, that one had to be killed. Events of one action
+ * are one series, unless their words differ in more than numbers: each container has its own.
+ */
 import type { EventWriter } from '@reeve/runtime/manager';
 import type { PodStatus } from '../kinds/pod.ts';
 import type { StoredPod } from '../pod/view.ts';
@@ -11,7 +14,6 @@ export class Notices {
     for (const { name, state, restartCount } of [...initContainerStatuses, ...containerStatuses]) {
       if (state?.waiting?.reason !== 'CrashLoopBackOff' || !this.#isNews('back-off', name, restartCount)) continue;
       const where = `${name} in pod ${metadata.name}_${metadata.namespace}(${metadata.uid})`;
-      // Events of one action are one series, which keeps the words of the first: each container has its own.
       events.warning('BackOff', `Back-off restarting failed container ${where}`, `Restarting ${name}`);
     }
   }
@@ -20,6 +22,11 @@ export class Notices {
     if (!this.#isNews('killed', container, attempt)) return;
     const note = `Container ${container} had not ended ${graceMs / 1_000}s after it was asked to, and was killed`;
     events.warning('ExceededGracePeriod', note, `Killing ${container}`);
+  }
+
+  flooded(container: string, events: EventWriter): void {
+    const note = `The log of container ${container} had become too long and was emptied; what it held is lost. Let the program write less`;
+    events.warning('LogEmptied', note, `Logging ${container}`);
   }
 
   notHonoured(fields: readonly string[], events: EventWriter): void {

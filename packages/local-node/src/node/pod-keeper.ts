@@ -160,7 +160,7 @@ export class PodKeeper {
     }
     for (const container of this.#all()) {
       const keeper = this.#keeperOf(container.name);
-      if (keeper.hasFloodedLog) turn.events.warning('LogEmptied', floodText(container.name), 'Logging');
+      if (keeper.hasFloodedLog) this.notices.flooded(container.name, turn.events);
       keeper.hasFloodedLog = false;
       if (keeper.latest?.state !== 'running' || keeper.isAttended) continue;
       const isAdopted = !this.#begun.has(container.name);
@@ -273,19 +273,20 @@ export class PodKeeper {
     const { driver, images, clock } = this.#node;
     const refuse = (obstacle: Obstacle, event: string, reason = 'Failed'): void => {
       keeper.obstacle = obstacle;
-      turn.events.warning(reason, event, 'Starting');
+      turn.events.warning(reason, event, `Starting ${name}`);
     };
     const image = await images.resolve(container.image ?? '', turn.signal);
     if (!isResolved(image)) {
       const { obstacle, event } = pulling(container.image ?? '', image, keeper.obstacle, clock.now());
       if (!image.isComing) return refuse(obstacle, event ?? '');
-      if (event !== undefined) turn.events.normal('Pulling', event, 'Pulling');
+      if (event !== undefined) turn.events.normal('Pulling', event, `Pulling ${name}`);
       keeper.obstacle = obstacle;
       return;
     }
     const { pullingSince } = keeper.obstacle ?? {};
     if (pullingSince !== undefined) {
-      turn.events.normal('Pulled', pulledText(container.image ?? '', clock.now() - pullingSince), 'Pulling');
+      const text = pulledText(container.image ?? '', clock.now() - pullingSince);
+      turn.events.normal('Pulled', text, `Pulling ${name}`);
     }
     try {
       this.#refuseSandbox(); // it may have been prepared for another driver
@@ -308,7 +309,7 @@ export class PodKeeper {
         isBoxed: driver.hasMounts,
         delayMs,
       });
-      turn.events.normal('Started', `Started container ${name}`, 'Starting');
+      turn.events.normal('Started', `Started container ${name}`, `Starting ${name}`);
     } catch (error) {
       const { message } = error as Error;
       const retryAt = clock.now() + CONFIG_RETRY_MS;
@@ -349,16 +350,13 @@ export class PodKeeper {
     const isNews = await this.#keeperOf(name).stop(graceMs, why, preStop);
     if (!isNews) return false;
     const { offence } = this.#keeperOf(name);
-    if (offence && why === 'offence') events.warning(offence.reason, offence.message, 'Killing');
-    if (why === CHANGED) {
-      events.normal('Killing', `Container ${name} definition changed, will be restarted`, 'Killing');
-      return true;
-    }
-    const note =
-      why === 'probe'
-        ? `Container ${name} failed ${this.#failedProbe(name)} probe, will be restarted`
-        : `Stopping container ${name}`;
-    events.normal('Killing', note, 'Killing');
+    const killing = `Killing ${name}`;
+    if (offence && why === 'offence') events.warning(offence.reason, offence.message, killing);
+    const notes: Readonly<Record<string, string>> = {
+      [CHANGED]: `Container ${name} definition changed, will be restarted`,
+      probe: `Container ${name} failed ${this.#failedProbe(name)} probe, will be restarted`,
+    };
+    events.normal('Killing', notes[why] ?? `Stopping container ${name}`, killing);
     return true;
   }
 
@@ -419,9 +417,4 @@ export class PodKeeper {
       isNew,
     );
   }
-}
-
-/** The same text each time: events of one kind are counted. */
-function floodText(name: string): string {
-  return `The log of container ${name} had become too long and was emptied; what it held is lost. Let the program write less`;
 }

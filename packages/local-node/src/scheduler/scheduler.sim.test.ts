@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cluster } from '../controllers/cluster-testing.ts';
+import { nodes } from '../kinds/node.ts';
 import { type Pod, type PodSpec, pods } from '../kinds/pod.ts';
 import { Scheduler } from './controller.ts';
 
@@ -58,6 +59,21 @@ test('a pod that goes makes room for one that waits', async (t) => {
   );
   await all.delete('first');
   await cluster.until('second is placed', async () => (await all.get('second')).spec?.nodeName === 'a');
+});
+
+test('another reason why a pod fits nowhere is told as another event', async (t) => {
+  const cluster = await Cluster.start(t, { controllers: [new Scheduler()], places: false });
+  await cluster.addNode('a');
+  const large = { containers: [{ name: 'main', image: 'x', resources: { requests: { cpu: '99' } } }] };
+  await cluster.of(pods).create(pod('large', large));
+  const told = async () =>
+    (await cluster.events()).filter(({ reason }) => reason === 'FailedScheduling').map(({ note }) => note);
+  const first = '0/1 nodes are available: 1 Insufficient cpu.';
+  await cluster.until('it is told what the node lacks', async () => (await told()).includes(first));
+  await cluster.of(nodes).patch('a', { type: 'merge', value: { spec: { unschedulable: true } } });
+  const second = '0/1 nodes are available: 1 node(s) were unschedulable.';
+  await cluster.until('it is told that there is no node', async () => (await told()).includes(second));
+  assert.equal((await told()).length, 2);
 });
 
 test('a pod of another scheduler is left alone', async (t) => {

@@ -157,6 +157,31 @@ export const moreVolumeScenarios: NodeScenarios = {
       (await scene.events()).some((line) => line.startsWith('FailedMount: MountVolume.SetUp failed for volume "v"')),
     );
   },
+  async 'what a pod waits for is told anew when that is something else'(t) {
+    const { scene } = await stage(t);
+    const sources = [
+      { configMap: { name: 'later-1' } },
+      { configMap: { name: 'later-2' } },
+      { secret: { name: 'later-3' } },
+    ];
+    const absent = ['configmap "later-1"', 'configmap "later-2"', 'secret "later-3"'];
+    await scene.create('late', mounting({ name: 'v', projected: { sources } }), marked);
+    for (const [done, what] of absent.entries()) {
+      const told = async () => (await scene.events()).filter((line) => /^FailedMount: .* not found/.test(line));
+      await eventually(async () => (await told()).length > done, `${what} is missed`);
+      const said = await told();
+      assert.equal(said.length, done + 1, said.join('\n'));
+      assert.ok(
+        said.some((line) => line.includes(`${what} not found`)),
+        said.join('\n'),
+      );
+      const metadata = { name: `later-${done + 1}` };
+      if (done < 2)
+        await scene.client.resource(configMaps, 'default').create({ metadata, data: { [`f${done}`]: 'x' } });
+      else await scene.client.resource(secrets, 'default').create({ metadata });
+    }
+    await scene.ready('late');
+  },
   async 'a volume that was made for a claim leads to its own folder, and nowhere else'(t) {
     const { scene, run } = await stage(t);
     const secret = join(scene.folder, 'secret');

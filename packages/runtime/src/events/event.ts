@@ -43,10 +43,27 @@ export interface Occurrence {
   readonly related?: ObjectReference;
 }
 
-/** Without the note: a message with a number in it would begin a new series each time. */
-export function seriesKey({ type, reason, action, regarding, related }: Occurrence): string {
+/** What is told of whom, whatever the words. */
+export function topicKey({ type, reason, action, regarding, related }: Occurrence): string {
   const of = (one: ObjectReference | undefined) => [one?.kind, one?.namespace, one?.name, one?.uid];
   return JSON.stringify([type, reason, action, of(regarding), of(related)]);
+}
+
+/**
+ * An event cannot change its note (the real server lets only its `series` change): other words are another series, else people would
+ * be told the cause of before. A note with a number in it would begin one each time, so numbers and ids do not count.
+ */
+export function seriesKey(occurrence: Occurrence): string {
+  return `${topicKey(occurrence)} ${wordsOf(clippedNote(occurrence.note))}`;
+}
+
+/** What stands in quotes is a name: `configmap "app-1"` is not `configmap "app-2"`. */
+const NAMES = /("[^"]*")/;
+const IDS = /\b(?=[a-f]*\d)[\da-f]{8,}\b/gi;
+
+function wordsOf(note: string): string {
+  const parts = note.split(NAMES);
+  return parts.map((part, i) => (i % 2 === 1 ? part : part.replace(IDS, '').replace(/\d+/g, ''))).join('');
 }
 
 const MOST_NOTE = 1_024;

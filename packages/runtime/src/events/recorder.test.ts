@@ -72,6 +72,54 @@ test('the same again is a series: one object, counted, written at most once a mi
   await it.recorder[Symbol.asyncDispose]();
 });
 
+test('another cause is another event at once, and one that comes back is soon the newest again', async () => {
+  const it = setUp();
+  const missing = (what: string) => it.recorder.record({ ...occurrence, note: `${what} not found, looked 3 times` });
+  const told = () =>
+    it
+      .events()
+      .map(({ note, series }) => `${note} ×${series?.count ?? 1} ${series?.lastObservedTime.slice(11, 19) ?? ''}`);
+  missing('configmap "later-1"');
+  await it.advance(1_000);
+  missing('configmap "later-2"');
+  await it.advance(1_000);
+  assert.deepEqual(told(), [
+    'configmap "later-1" not found, looked 3 times ×1 ',
+    'configmap "later-2" not found, looked 3 times ×1 ',
+  ]);
+  missing('configmap "later-1"');
+  await it.advance(10_000);
+  assert.equal(told()[0], 'configmap "later-1" not found, looked 3 times ×2 00:16:42', 'not after a minute only');
+  for (let second = 0; second < 60; second++) {
+    missing(`configmap "later-${1 + (second % 2)}"`);
+    await it.advance(1_000);
+  }
+  assert.ok(it.api.writes.length <= 3 + 14, `${it.api.writes.length} writes`);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
+test('numbers and ids are not other words; words that are others each time take half of the budget, and are counted', async () => {
+  const it = setUp();
+  for (let i = 0; i < 9; i++) {
+    it.recorder.record({ ...occurrence, note: `node ${i}d0f4711aa${i} at 10.0.0.${i}:7000 is late by ${i}.5s` });
+  }
+  await it.advance(0);
+  assert.equal(it.events().length, 1);
+  const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26));
+  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: 'Chatty', note: `got ${word(i)}` });
+  for (let i = 0; i < 5; i++) it.recorder.record({ ...occurrence, reason: 'Calm', action: `Of ${word(i)}` });
+  for (let i = 0; i < 5; i++) await it.advance(60_000);
+  const chatty = it.events().filter(({ reason }) => reason === 'Chatty');
+  assert.ok(chatty.length > 5 && chatty.length <= 12, `${chatty.length}`);
+  assert.equal(
+    chatty.reduce((sum, { series }) => sum + (series?.count ?? 1), 0),
+    100,
+  );
+  assert.equal(it.events().filter(({ reason }) => reason === 'Calm').length, 5);
+  assert.deepEqual(it.dropped, []);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
 test('recording never waits and never throws, also when the server does not answer', async () => {
   const it = setUp({ room: 10, burst: 1_000 });
   it.api.admit = () => new Promise(() => undefined);

@@ -8,7 +8,7 @@ import { microTimestamp } from '../conditions/conditions.ts';
 import { deadline } from '../ports/deadline.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf } from '../reflector/port.ts';
-import { clippedNote, eventName, type KubeEvent, kubeEvents, type Occurrence, seriesKey } from './event.ts';
+import { clippedNote, eventName, type KubeEvent, kubeEvents, type Occurrence, seriesKey, topicKey } from './event.ts';
 
 export interface RecorderOptions {
   /** `redis.reeve.dev/cluster-controller`. */
@@ -19,9 +19,12 @@ export interface RecorderOptions {
   readonly seriesMs?: number;
   /** A running series is written at most this often. Default 60 s. */
   readonly refreshMs?: number;
+  /** The same of one that is told again after other words of the same: people should see that it is the newest. Default 10 s. */
+  readonly returnMs?: number;
   /**
    * How many different events an object may have at once, and how often one more. Default 25, and one every 5 min. Beyond that it is
-   * still told of each further reason once: who has said much of one thing must not be silent about another.
+   * still told of each further reason once: who has said much of one thing must not be silent about another. Further words of what is
+   * told already may take half of it, and are counted with the words before beyond that.
    */
   readonly burst?: number;
   readonly refillMs?: number;
@@ -34,6 +37,7 @@ export interface RecorderOptions {
 
 interface Series {
   readonly key: string;
+  readonly topic: string;
   readonly event: KubeEvent & { readonly metadata: { readonly name: string; readonly namespace: string } };
   count: number;
   lastAt: number;
@@ -41,6 +45,8 @@ interface Series {
   written: number;
   writtenAt: number;
   failures: number;
+  /** It was told again after other words of the same, and the server does not know yet. */
+  isBack: boolean;
 }
 
 const MOST_FAILURES = 5;
@@ -51,6 +57,8 @@ export class EventRecorder implements AsyncDisposable {
   readonly #api: Api;
   readonly #options: Required<Omit<RecorderOptions, 'dropped'>> & Pick<RecorderOptions, 'dropped'>;
   readonly #series = new Map<string, Series>();
+  /** What was told last, by topic. */
+  readonly #latest = new Map<string, Series>();
   readonly #spam = new Map<string, { tokens: number; at: number }>();
   readonly #stop = new AbortController();
   readonly #giveUp = new AbortController();
@@ -64,6 +72,7 @@ export class EventRecorder implements AsyncDisposable {
     const defaults = {
       seriesMs: 360_000,
       refreshMs: 60_000,
+      returnMs: 10_000,
       burst: 25,
       refillMs: 300_000,
       room: 1_000,
@@ -81,12 +90,22 @@ export class EventRecorder implements AsyncDisposable {
     if (this.#stop.signal.aborted) return;
     const now = this.#ports.clock.now();
     const key = seriesKey(occurrence);
-    const known = this.#series.get(key);
-    if (known && now - known.lastAt < this.#options.seriesMs) {
-      known.count++;
-      known.lastAt = now;
-    } else if (this.#mayBegin(occurrence, now)) this.#series.set(key, this.#begin(key, occurrence, now));
-    else return;
+    const topic = topicKey(occurrence);
+    const known = this.#runningOne(this.#series.get(key), now);
+    const before = this.#runningOne(this.#latest.get(topic), now);
+    if (known) {
+      this.#count(known, now);
+      known.isBack ||= known !== before;
+      this.#latest.set(topic, known);
+    } else {
+      const refusal = this.#refusalOf(occurrence, now, before ? this.#options.burst / 2 : 0);
+      if (refusal === undefined) {
+        const series = this.#begin({ key, topic }, occurrence, now);
+        this.#series.set(key, series);
+        this.#latest.set(topic, series);
+      } else if (before) this.#count(before, now);
+      else return this.#options.dropped?.(refusal);
+    }
     this.#running ??= this.#run();
     this.#wake?.abort();
   }
@@ -102,26 +121,30 @@ export class EventRecorder implements AsyncDisposable {
       if (series.written < series.count && !limit.signal.aborted) await this.#write(series);
     }
     this.#series.clear();
+    this.#latest.clear();
   }
 
-  #mayBegin(occurrence: Occurrence, now: number): boolean {
-    const { burst, refillMs, room, dropped } = this.#options;
-    if (this.#series.size >= room) {
-      dropped?.call(this.#options, 'full');
-      return false;
-    }
+  #runningOne(series: Series | undefined, now: number): Series | undefined {
+    return series && now - series.lastAt < this.#options.seriesMs ? series : undefined;
+  }
+
+  #count(series: Series, now: number): void {
+    series.count++;
+    series.lastAt = now;
+  }
+
+  /** Why no further series may begin; if one may, it is paid for. `spare` is to be left. */
+  #refusalOf(occurrence: Occurrence, now: number, spare: number): 'full' | 'spam' | undefined {
+    const { burst, refillMs, room } = this.#options;
+    if (this.#series.size >= room) return 'full';
     const of = objectOf(occurrence);
     const bucket = this.#spam.get(of) ?? { tokens: burst, at: now };
     bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
     bucket.at = now;
     this.#spam.set(of, bucket);
-    if (bucket.tokens < 1) {
-      if (this.#isNewReason(of, occurrence.reason)) return true;
-      dropped?.call(this.#options, 'spam');
-      return false;
-    }
+    if (bucket.tokens < spare + 1) return this.#isNewReason(of, occurrence.reason) ? undefined : 'spam';
     bucket.tokens--;
-    return true;
+    return undefined;
   }
 
   /** Not among the reasons of the series that run, as long as these are not too many for any reader. */
@@ -131,7 +154,7 @@ export class EventRecorder implements AsyncDisposable {
     return !reasons.has(reason) && reasons.size < this.#options.burst;
   }
 
-  #begin(key: string, { note, regarding, related, ...what }: Occurrence, now: number): Series {
+  #begin(of: Pick<Series, 'key' | 'topic'>, { note, regarding, related, ...what }: Occurrence, now: number): Series {
     const { reportingController, reportingInstance } = this.#options;
     const suffix = this.#ports.ids.next('e');
     const event = {
@@ -145,7 +168,8 @@ export class EventRecorder implements AsyncDisposable {
       regarding,
       ...(related && { related }),
     };
-    return { key, event, count: 1, lastAt: now, written: 0, writtenAt: Number.NEGATIVE_INFINITY, failures: 0 };
+    const unwritten = { written: 0, writtenAt: Number.NEGATIVE_INFINITY, failures: 0, isBack: false };
+    return { ...of, event, count: 1, lastAt: now, ...unwritten };
   }
 
   async #run(): Promise<void> {
@@ -162,15 +186,25 @@ export class EventRecorder implements AsyncDisposable {
 
   #isDue(series: Series): boolean {
     const since = this.#ports.clock.now() - series.writtenAt;
-    if (series.failures > 0) return since >= RETRY_MS;
-    if (series.written === 0) return true;
-    if (series.written === series.count) return false;
-    return since >= this.#options.refreshMs;
+    if (series.written === 0 && series.failures === 0) return true;
+    if (series.written === series.count && series.failures === 0) return false;
+    return since >= this.#pauseOf(series);
+  }
+
+  /** Between two writes of it. */
+  #pauseOf({ failures, isBack }: Series): number {
+    if (failures > 0) return RETRY_MS;
+    return isBack ? this.#options.returnMs : this.#options.refreshMs;
   }
 
   #endIfOver(series: Series): void {
     const isOver = this.#ports.clock.now() - series.lastAt >= this.#options.seriesMs;
-    if (isOver && series.written === series.count) this.#series.delete(series.key);
+    if (isOver && series.written === series.count) this.#forget(series);
+  }
+
+  #forget(series: Series): void {
+    if (this.#series.get(series.key) === series) this.#series.delete(series.key);
+    if (this.#latest.get(series.topic) === series) this.#latest.delete(series.topic);
   }
 
   async #pause(): Promise<void> {
@@ -180,8 +214,10 @@ export class EventRecorder implements AsyncDisposable {
     for (const series of this.#series.values()) {
       if (this.#isDue(series)) return; // came while the others were written
       const isBehind = series.written < series.count;
-      const pause = series.failures > 0 ? RETRY_MS : this.#options.refreshMs;
-      next = Math.min(next, isBehind ? series.writtenAt + pause : series.lastAt + this.#options.seriesMs);
+      next = Math.min(
+        next,
+        isBehind ? series.writtenAt + this.#pauseOf(series) : series.lastAt + this.#options.seriesMs,
+      );
     }
     const wake = new AbortController();
     this.#wake = wake;
@@ -191,12 +227,13 @@ export class EventRecorder implements AsyncDisposable {
   }
 
   async #write(series: Series): Promise<void> {
-    const { event, count } = series;
+    const { event, count, isBack } = series;
     const api = this.#api.resource(kubeEvents, event.metadata.namespace);
     const now = this.#ports.clock.now();
     const repeated = { series: { count, lastObservedTime: microTimestamp(series.lastAt) } };
     const { signal } = this.#giveUp;
     series.writtenAt = now;
+    series.isBack = false; // unless it comes back meanwhile
     try {
       if (series.written === 0) await api.create(count > 1 ? { ...event, ...repeated } : event, { signal });
       else await api.patch(event.metadata.name, { type: 'merge', value: repeated }, { signal });
@@ -205,12 +242,13 @@ export class EventRecorder implements AsyncDisposable {
     } catch (error) {
       const { status } = failureOf(error);
       series.failures++;
+      series.isBack ||= isBack;
       if (status === 404 && series.written > 0)
         series.written = 0; // the server forgot it: it begins anew
       else if (status === 409) series.written = count; // it is there: only the answer was lost
       const isHopeless = status !== undefined && status >= 400 && status < 500 && ![404, 409, 429].includes(status);
       if (!isHopeless && series.failures < MOST_FAILURES) return;
-      this.#series.delete(series.key);
+      this.#forget(series);
       this.#options.dropped?.('failed');
     }
   }
