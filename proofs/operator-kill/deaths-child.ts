@@ -1,5 +1,6 @@
 /** A share of all deaths, in a process of its own: `deaths-child.ts INDEX OF EVERY [STAGE]`. Lines of JSON: what was lived, every few lives. */
-import { type Death, live, type Stage, stages } from './deaths.ts';
+import { type Death, live, type Stage } from './deaths.ts';
+import { stages } from './stages.ts';
 
 /** Of one stage, since the last report. */
 export interface DeathReport {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { live, stages } from './deaths.ts';
+import { live } from './deaths.ts';
+import { stages } from './stages.ts';
 
 for (const stage of stages) {
   test(`${stage.name}: undisturbed, and with a death before and after an effect`, async () => {

@@ -7,26 +7,37 @@ import { OperatorWorld } from '@reeve/redis/operator-world';
 import { putTogether, sharing } from '@reeve/redis/operator-zones';
 import { slotOfKey } from '@reeve/simulation/redis';
 
+/** What is to be done when a life is over. */
+export interface Endings {
+  after(ending: () => Promise<void>): void;
+}
+
 export interface Stage {
   readonly name: string;
+  /** Where it plays. Default: a world with pods. */
+  open?(t: Endings): Promise<OperatorWorld>;
+  /** Who holds keys there. Default: the servers in pods. */
+  servers?(world: OperatorWorld): readonly ModelServer[];
+  /** There is no cluster yet that could hold keys. */
+  readonly isNew?: true;
   /** What must be there before. */
   prepare(world: OperatorWorld): Promise<void>;
   /** Resolves when what was asked for holds. */
   play(world: OperatorWorld): Promise<void>;
 }
 
-const NAME = 'c';
+export const NAME = 'c';
 const KEYS = 40;
-const LONG_MS = 900_000;
+export const LONG_MS = 900_000;
 const ATOMIC = { engine: 'atomic', pace: 'fast' };
-const VOLUMES = { storage: { size: '1Gi' } };
+export const VOLUMES = { storage: { size: '1Gi' } };
 /** Slots of three primaries, and the keys of all of them, are told by one number. */
 const OPEN_SLOTS = { halfMoved: 100, migratingOnly: 6_000, importingOnly: 12_000 };
 
-const isRunning = (world: OperatorWorld): boolean =>
+export const isRunning = (world: OperatorWorld): boolean =>
   world.status(NAME).phase === 'Running' && world.status(NAME).currentOperation === undefined;
 
-async function created(world: OperatorWorld, spec: object = {}): Promise<void> {
+export async function created(world: OperatorWorld, spec: object = {}): Promise<void> {
   await world.create(NAME, spec);
   await world.until('the cluster runs', () => isRunning(world));
 }
@@ -37,9 +48,10 @@ async function shrink(world: OperatorWorld): Promise<void> {
   assert.equal(owners(world).length, 3);
 }
 
-export const stages: readonly Stage[] = [
+export const mainStages: readonly Stage[] = [
   {
     name: 'create',
+    isNew: true,
     prepare: () => Promise.resolve(),
     play: (world) => created(world),
   },
@@ -136,14 +148,16 @@ const REST_MS = 20_000;
 /** One life with one death; with none if it has fewer effects. */
 export async function live(stage: Stage, death: Death): Promise<Life> {
   const endings: (() => Promise<void>)[] = [];
-  const world = await OperatorWorld.start({ after: (ending) => void endings.push(ending) });
+  const t: Endings = { after: (ending) => void endings.push(ending) };
+  const world = await (stage.open?.(t) ?? OperatorWorld.start(t));
+  const servers = () => stage.servers?.(world) ?? world.servers;
   world.looksCount = death.looksCount;
   world.deathComes = death.comes;
   const figures = () => ({ effects: world.effects - began, deaths: world.deaths });
   let began = 0;
   try {
     await stage.prepare(world);
-    const keys = stage.name === 'create' ? [] : await write(world);
+    const keys = stage.isNew ? [] : await write(world, servers());
     began = world.effects;
     world.diesAfter = death.after;
     await stage.play(world);
@@ -152,8 +166,8 @@ export async function live(stage: Stage, death: Death): Promise<Life> {
     await world.pass(REST_MS);
     await world.until('it still runs', () => isRunning(world));
     assert.equal(world.status(NAME).slots, 16_384);
-    assert.deepEqual(openSlots(world), []);
-    assertHeld(world, keys);
+    assert.deepEqual(openSlots(world, servers()), []);
+    assertHeld(world, servers(), keys);
     for (const ending of endings.splice(0)) await ending();
     return lived;
   } catch (error) {
@@ -164,10 +178,10 @@ export async function live(stage: Stage, death: Death): Promise<Life> {
 }
 
 /** Keys in many slots, those that will be open among them, and the time that replicas need to have them. */
-async function write(world: OperatorWorld): Promise<readonly string[]> {
+async function write(world: OperatorWorld, servers: readonly ModelServer[]): Promise<readonly string[]> {
   const keys = Array.from({ length: KEYS }, (_, index) => `key:${index}`);
   keys.push(...Object.values(OPEN_SLOTS).flatMap((slot) => keysIn(slot, 3)));
-  for (const key of keys) world.model.execute(ownerOf(world, slotOfKey(key)).endpoint, ['SET', key, key]);
+  for (const key of keys) world.model.execute(ownerOf(servers, slotOfKey(key)).endpoint, ['SET', key, key]);
   await world.pass(3_000);
   return keys;
 }
@@ -181,22 +195,22 @@ function keysIn(slot: number, count: number): readonly string[] {
   return keys;
 }
 
-type ModelServer = OperatorWorld['servers'][number];
+export type ModelServer = OperatorWorld['servers'][number];
 
-function ownerOf(world: OperatorWorld, slot: number): ModelServer {
-  const owning = world.servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
+function ownerOf(servers: readonly ModelServer[], slot: number): ModelServer {
+  const owning = servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
   assert.equal(owning.length, 1, `slot ${slot} has ${owning.length} owners`);
   return owning[0] as ModelServer;
 }
 
-function assertHeld(world: OperatorWorld, keys: readonly string[]): void {
+function assertHeld(world: OperatorWorld, servers: readonly ModelServer[], keys: readonly string[]): void {
   for (const key of keys) {
-    const { endpoint } = ownerOf(world, slotOfKey(key));
+    const { endpoint } = ownerOf(servers, slotOfKey(key));
     assert.equal(world.model.execute(endpoint, ['GET', key]), key, `${key} at ${endpoint}`);
   }
 }
 
-const owners = (world: OperatorWorld): readonly ModelServer[] =>
+export const owners = (world: OperatorWorld): readonly ModelServer[] =>
   world.servers.filter((server) => server.isPrimary && tableOf(world, server).ownSlots > 0);
 
 function isEven(world: OperatorWorld): boolean {
@@ -217,8 +231,8 @@ function tableOf(world: OperatorWorld, server: ModelServer): { readonly ownSlots
   return { ownSlots, open };
 }
 
-function openSlots(world: OperatorWorld): readonly string[] {
-  return world.servers.filter((server) => tableOf(world, server).open > 0).map(({ endpoint }) => String(endpoint));
+function openSlots(world: OperatorWorld, servers: readonly ModelServer[] = world.servers): readonly string[] {
+  return servers.filter((server) => tableOf(world, server).open > 0).map(({ endpoint }) => String(endpoint));
 }
 
 /** What whoever moved slots by hand left behind: one slot half moved, one open at its source only, one at its target only. */
@@ -231,13 +245,13 @@ function leaveOpen(world: OperatorWorld): void {
     return found;
   };
   const { halfMoved, migratingOnly, importingOnly } = OPEN_SLOTS;
-  const source = ownerOf(world, halfMoved);
+  const source = ownerOf(world.servers, halfMoved);
   const target = other(source);
   set(target, halfMoved, 'IMPORTING', source);
   set(source, halfMoved, 'MIGRATING', target);
   const [key = ''] = keysIn(halfMoved, 1);
   const [host = '', port = ''] = String(target.endpoint).split(':');
   world.model.execute(source.endpoint, ['MIGRATE', host, port, key, '0', '5000']);
-  set(ownerOf(world, migratingOnly), migratingOnly, 'MIGRATING', other(ownerOf(world, migratingOnly)));
-  set(other(ownerOf(world, importingOnly)), importingOnly, 'IMPORTING', ownerOf(world, importingOnly));
+  set(ownerOf(world.servers, migratingOnly), migratingOnly, 'MIGRATING', other(ownerOf(world.servers, migratingOnly)));
+  set(other(ownerOf(world.servers, importingOnly)), importingOnly, 'IMPORTING', ownerOf(world.servers, importingOnly));
 }

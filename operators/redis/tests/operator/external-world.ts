@@ -1,6 +1,5 @@
 /** Bare servers beside the operator's world, and an agent beside each: what people run who adopt a cluster. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
 import { hostAgentRights, leaseNameOf, type LeaseObject, type Member, type Order } from '@reeve/runtime';
 import { type ModelServer, slotOfKey } from '@reeve/simulation/redis';
 import { CLUSTER_LABEL } from '../../src/api/cluster.ts';
@@ -24,7 +23,7 @@ export class ExternalWorld {
     this.operator = operator;
   }
 
-  static async start(t: TestContext): Promise<ExternalWorld> {
+  static async start(t: { after(ending: () => Promise<void>): void }): Promise<ExternalWorld> {
     const world = new ExternalWorld(await OperatorWorld.start(t));
     t.after(async () => {
       for (const { agent } of world.#bare.values()) agent?.kill();

@@ -11,8 +11,7 @@ import {
   workerNodes,
 } from '../../src/api/kinds.ts';
 import { countSlots, parseSlots, SLOT_COUNT } from '../../src/api/slots.ts';
-import { CLIENT_PORT } from '../../src/plan/children.ts';
-import { type AgentLife, startAgent } from './agent-process.ts';
+import { type AgentsInPods, agentsInPods } from './pod-agents.ts';
 import { NAMESPACE, OperatorWorld } from './world.ts';
 
 const isRunning = (world: OperatorWorld) => {
@@ -23,26 +22,14 @@ const lost = (world: OperatorWorld) => world.status('c').conditions?.find(({ typ
 const memberOf = (world: OperatorWorld, name: string) =>
   world.api.find<Member>('members.agents.reeve.dev', NAMESPACE, name);
 
-interface Scene {
+interface Scene extends AgentsInPods {
   readonly world: OperatorWorld;
-  readonly agents: ReadonlyMap<string, AgentLife>;
-  /** Beside the server that runs in a pod now. */
-  startAgentOf(pod: string): void;
 }
 
 /** A cluster that runs, with an agent in each pod that was heard of. */
 async function withAgents(t: TestContext): Promise<Scene> {
   const world = await OperatorWorld.start(t);
-  const agents = new Map<string, AgentLife>();
-  let lives = 0;
-  const start = (name: string, uid: string, { host }: { readonly host: string }) => {
-    agents.get(name)?.kill();
-    agents.set(name, startAgent(world, { name, endpoint: { host, port: CLIENT_PORT }, podUid: uid, life: ++lives }));
-  };
-  world.kubelet.started = ({ metadata }, server) => start(metadata?.name ?? '', metadata?.uid ?? '', server);
-  t.after(() => {
-    for (const agent of agents.values()) agent.kill();
-  });
+  const inPods = agentsInPods(world, t);
   await world.create('c', { agents: 'sidecar', storage: { size: '1Gi' }, rebalance: { mode: 'off' } });
   await world.until('the cluster runs', () => isRunning(world));
   await world.until('every agent is heard of', () => {
@@ -51,8 +38,7 @@ async function withAgents(t: TestContext): Promise<Scene> {
   });
   await world.pass(30_000);
   assert.equal(lost(world), 'False');
-  const uidOf = (pod: string) => world.pods.find(({ metadata }) => metadata?.name === pod)?.metadata?.uid ?? '';
-  return { world, agents, startAgentOf: (pod) => start(pod, uidOf(pod), world.serverOf(pod)) };
+  return { world, ...inPods };
 }
 
 test('each pod has its member and its agent; what moves slots and fails over is ordered of them', async (t) => {
