@@ -8,7 +8,7 @@ import type { PodContainer } from '../pod/progress.ts';
 import { asUser } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
-import { type Sources, textOf } from '../volumes/sources.ts';
+import { type Sources, type Texts, textOf } from '../volumes/sources.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { reachOf, runsAs } from './run-as.ts';
 import { ACCOUNT_PATH } from './service-account-volume.ts';
@@ -75,13 +75,13 @@ function givenTo({ node, pod, image, around }: BoxInput, home: string, told: Rea
 async function readFor(container: PodContainer, sources: Sources) {
   const { configMaps, secrets } = referencesOf([container]);
   return {
-    configMaps: await byName(configMaps, (name) => sources.configMap(name)),
-    secrets: await byName(secrets, (name) => sources.secret(name)),
+    configMaps: await byName(configMaps, (name) => sources.configMapTexts(name)),
+    secrets: await byName(secrets, async (name) => textOf(await sources.secret(name))),
   };
 }
 
-async function byName(names: readonly string[], read: Sources['configMap']) {
-  const found: Record<string, ReturnType<typeof textOf>> = {};
-  for (const name of names) found[name] = textOf(await read(name));
+async function byName(names: readonly string[], read: Sources['configMapTexts']) {
+  const found: Record<string, Texts | null> = {};
+  for (const name of names) found[name] = await read(name);
   return found;
 }
