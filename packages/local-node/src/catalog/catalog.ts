@@ -264,6 +264,6 @@ export class Catalog implements Images, AsyncDisposable {
   }
 }
 
-function resolved({ tell }: Entry, { argv, env, path }: Launch): ResolvedImage {
-  return { entrypoint: argv, command: [], env, path, tell };
+function resolved({ tell, data }: Entry, { argv, env, path }: Launch): ResolvedImage {
+  return { entrypoint: argv, command: [], env, path, tell, ...(data && { data }) };
 }

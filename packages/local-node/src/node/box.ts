@@ -1,6 +1,7 @@
 /** What a container of a pod is to see and to run. */
 import { join } from 'node:path';
 import type { Box, Mount } from '../driver/driver.ts';
+import { placeData } from '../image/data-place.ts';
 import type { ResolvedImage } from '../image/images.ts';
 import type { Surroundings } from '../pod/downward.ts';
 import { commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
@@ -32,12 +33,13 @@ export async function boxOf(input: BoxInput): Promise<Box> {
   const isElsewhere = user !== undefined && node.driver.hasMounts;
   const { home, image, mounts: own } = reachOf(folder, input.image, isElsewhere);
   const told = image.tell(around.address);
+  const placed = placeData(image.data, container);
   const env = environmentOf({
     pod,
     container,
     around,
     sources: await readFor(container, input.sources),
-    given: givenTo({ ...input, image }, home, told.env),
+    given: givenTo({ ...input, image }, home, { ...told.env, ...placed.env }),
   });
   const mounts = await volumes.mountsOf(container, env);
   const account = mounts.find(({ target }) => target === ACCOUNT_PATH);
@@ -50,7 +52,7 @@ export async function boxOf(input: BoxInput): Promise<Box> {
     // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.
     env: account ? { ...env, REEVE_SERVICE_ACCOUNT: node.driver.hasMounts ? ACCOUNT_PATH : account.source } : env,
     mounts: [...mounts, ...own, ...input.more],
-    workingDir: container.workingDir ?? (isElsewhere ? home : undefined),
+    workingDir: container.workingDir ?? placed.workingDir ?? (isElsewhere ? home : undefined),
     folder: join(folder, 'root'),
   };
 }
