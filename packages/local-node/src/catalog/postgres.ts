@@ -76,6 +76,7 @@ export const postgres: Entry = {
     fetchable('17.10', '17.10.0-beta.17', '5bad48012c3a7415c06310f632ce9a0f9da20dadb70e774e4985c2f416a4445b'),
     fetchable('18.4', '18.4.0-beta.17', '795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2'),
   ],
+  data: { path: '/var/lib/postgresql/data', variable: 'PGDATA' },
   // A socket of the file system would be everybody's who has the same folder.
   tell: (address) => ({
     args: ['-c', `listen_addresses=${address}`, '-c', 'unix_socket_directories='],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cassandra } from '../catalog/cassandra.ts';
 import { elassandra } from '../catalog/elassandra.ts';
+import { postgres } from '../catalog/postgres.ts';
 import { redis, valkey } from '../catalog/redis-like.ts';
 import { placeData } from './data-place.ts';
 
@@ -19,6 +20,8 @@ test('a volume at the usual place of an image is where its program keeps its dat
     const env = { CASSANDRA_DATA: '/var/lib/cassandra' };
     assert.deepEqual(placeData(data, at('/var/lib/cassandra')), { workingDir: undefined, env });
   }
+  const usual = '/var/lib/postgresql/data';
+  assert.deepEqual(placeData(postgres.data, at(usual)), { workingDir: undefined, env: { PGDATA: usual } });
 });
 
 test('without a volume there, and beside it, nothing is said', () => {
