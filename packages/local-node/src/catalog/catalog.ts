@@ -264,6 +264,7 @@ export class Catalog implements Images, AsyncDisposable {
   }
 }
 
-function resolved({ tell, data }: Entry, { argv, env, path }: Launch): ResolvedImage {
-  return { entrypoint: argv, command: [], env, path, tell, ...(data && { data }) };
+function resolved({ tell, data, program }: Entry, { argv, env, path }: Launch): ResolvedImage {
+  const known = { ...(data && { data }), ...(program !== undefined && { program }) };
+  return { entrypoint: argv, command: [], env, path, tell, ...known };
 }

@@ -103,6 +103,8 @@ export interface Entry {
   readonly fetchable: readonly Fetchable[];
   /** As whom it runs where root runs the node and a pod names nobody: it refuses to be root. */
   readonly user?: Owner;
+  /** The name of its program, if a command that begins with it is the same as none: all that the image adds is the address. */
+  readonly program?: string;
   /** Where its image in a registry keeps its data. */
   readonly data?: DataPlace;
   /** How it is told its address. */

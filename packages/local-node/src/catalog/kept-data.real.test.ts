@@ -100,3 +100,18 @@ test('a pod that says itself where data lies is heard', async (t) => {
     assert.deepEqual(answer, ['dir', name === 'usual' ? '/data' : own], name);
   }
 });
+
+test('a server that is named as the command, or as the first argument, is told its address', async (t) => {
+  const scene = await NodeScene.open(t);
+  await scene.start({ images: imagesOf(t), drivers });
+  const cases = {
+    command: { command: ['valkey-server'], args: ['--save', ''] },
+    argument: { args: ['valkey-server'] },
+  };
+  for (const [name, more] of Object.entries(cases)) {
+    await scene.create(name, { containers: [{ ...server, ...more }] });
+    const { status } = await scene.ready(name, 60_000);
+    const address = status?.podIP ?? '';
+    assert.deepEqual(await once({ host: address, port: 6379 }, {}, 'CONFIG', 'GET', 'bind'), ['bind', address], name);
+  }
+});

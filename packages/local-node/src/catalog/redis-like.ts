@@ -130,6 +130,7 @@ const TRIXIE = { ...byItself, suites: ['trixie', 'trixie-security'], bytes: 18_5
 
 export const valkey: Entry = {
   name: 'valkey',
+  program: 'valkey-server',
   installed: {
     program: 'valkey-server',
     args: ['--version'],
@@ -154,6 +155,7 @@ export const valkey: Entry = {
 
 export const redis: Entry = {
   name: 'redis',
+  program: 'redis-server',
   installed: {
     program: 'redis-server',
     args: ['--version'],

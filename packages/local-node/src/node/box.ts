@@ -4,7 +4,7 @@ import type { Box, Mount } from '../driver/driver.ts';
 import { placeData } from '../image/data-place.ts';
 import type { ResolvedImage } from '../image/images.ts';
 import type { Surroundings } from '../pod/downward.ts';
-import { commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
+import { byEntrypoint, commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
 import { asUser } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
@@ -43,10 +43,11 @@ export async function boxOf(input: BoxInput): Promise<Box> {
   });
   const mounts = await volumes.mountsOf(container, env);
   const account = mounts.find(({ target }) => target === ACCOUNT_PATH);
-  const argv = commandOf(container, image, env);
+  const asked = byEntrypoint(container, image);
+  const argv = commandOf(asked, image, env);
   if (argv.length === 0)
     throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
-  const program = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
+  const program = (asked.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
   return {
     argv: [...asUser(user), ...program],
     // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.
