@@ -4,6 +4,7 @@ import type { Entry, Fetchable, Launch } from './entry.ts';
 /**
  * Makes the data folder if there is none, then becomes the server. What is made is whole or not taken for data: the file by which
  * PostgreSQL knows its folder is moved last. A folder with something else in it is left alone.
+ * Whether arguments begin with the name of the server makes no difference, as in a registry.
  */
 const START = `set -eu
 : "\${PGDATA:?is not set: say where the data is to lie}"
@@ -42,6 +43,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mv "$PGDATA/.new/PG_VERSION" "$PGDATA/"
   rmdir "$PGDATA/.new"
 fi
+[ "\${1:-}" != postgres ] || shift
 exec postgres -D "$PGDATA" "$@"`;
 
 const launchIn = (folder: string, env: Launch['env'] = {}): Launch => ({
