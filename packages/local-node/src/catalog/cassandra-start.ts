@@ -1,8 +1,10 @@
 /**
  * How servers of Cassandra's kind are started: as their images in registries, by variables that begin with `CASSANDRA_`. A configuration
  * is written if the pod brings none (`$CASSANDRA_CONF/cassandra.yaml`), and anew at each start, because the next pod with the same data
- * has another address; data, logs and that configuration lie below `CASSANDRA_DATA`.
+ * has another address; data, logs and that configuration lie below `CASSANDRA_DATA`, which is the image's usual
+ * folder if the pod mounts a volume there.
  */
+import type { DataPlace } from '../image/data-place.ts';
 import type { Entry } from './entry.ts';
 
 export interface StartOptions {
@@ -68,6 +70,8 @@ export const LOGBACK = [
   '<root level="INFO"><appender-ref ref="OUT"/></root></configuration>',
   '',
 ].join('\n');
+
+export const dataPlace: DataPlace = { path: '/var/lib/cassandra', variable: 'CASSANDRA_DATA' };
 
 export const tellAddress: Entry['tell'] = (address) => ({
   args: [],

@@ -1,5 +1,5 @@
 /** Apache Cassandra from its jars. */
-import { LOGBACK, startScript, tellAddress } from './cassandra-start.ts';
+import { dataPlace, LOGBACK, startScript, tellAddress } from './cassandra-start.ts';
 import type { Entry, Launch } from './entry.ts';
 
 /** Parts of the JDK that Cassandra reaches into, as its own options for Java 17 open them. */
@@ -65,5 +65,6 @@ export const cassandra: Entry = {
       launch,
     },
   ],
+  data: dataPlace,
   tell: tellAddress,
 };

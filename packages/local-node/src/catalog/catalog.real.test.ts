@@ -1,6 +1,6 @@
 /** Real programs, fetched by the tools of this machine as its user has set them up. */
 import assert from 'node:assert/strict';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -176,4 +176,45 @@ test('postgres: fetched by npm, makes its data, listens where it is told, and ke
   const again = await scene.logOf(node, 'pg');
   assert.match(again, /database system was interrupted/);
   assert.doesNotMatch(again, /initdb|creating subdirectories/);
+});
+
+test('postgres: without PGDATA its data lies in the volume at the usual place; without that volume it says what is missing', async (t) => {
+  const catalog = catalogOf(t, await passable(t), [elsewhere(postgres)]);
+  const scene = await NodeScene.open(t);
+  await chmod(scene.folder, 0o711);
+  const { node } = await scene.start({ images: catalog, drivers: await scene.drivers() });
+  const server = {
+    name: 'main',
+    image: 'postgres',
+    env: [{ name: 'POSTGRES_PASSWORD', value: 'secret' }],
+    readinessProbe: { tcpSocket: { port: 5432 }, periodSeconds: 1 },
+  };
+  const volumeMounts = [{ name: 'data', mountPath: '/var/lib/postgresql/data' }];
+  const spec = { volumes: [{ name: 'data', emptyDir: {} }], containers: [{ ...server, volumeMounts }] };
+  await scene.create('pg', spec, { annotations: { 'reeve.dev/relocatable': 'true' } });
+  await scene.create('nowhere', { containers: [server] });
+  const { metadata } = await scene.ready('pg', 60_000);
+  const volumes = join(scene.folder, 'here', 'pods', metadata.uid, 'volumes');
+  assert.ok((await readdir(join(volumes, 'data'))).includes('PG_VERSION'));
+  await eventually(async () => (await scene.logOf(node, 'nowhere')).includes('PGDATA: is not set'), 'it says so');
+});
+
+test('postgres: its own name before its arguments is no argument', async (t) => {
+  const catalog = catalogOf(t, await passable(t), [elsewhere(postgres)]);
+  const { entrypoint, env, path } = await fetched(catalog, 'postgres');
+  // Of a folder that has data already it only becomes the server, which says what it was told.
+  const data = await emptyFolder(t);
+  await writeFile(join(data, 'PG_VERSION'), '17\n');
+  await writeFile(join(data, 'postgres'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+  const ask = async (...args: string[]) => {
+    const argv = [...entrypoint, ...args] as [string, ...string[]];
+    const PATH = [data, ...path, process.env.PATH].join(':');
+    return (await systemHost().processes.run({ argv, env: { ...env, PATH, PGDATA: data }, folder: '/', signal }))
+      .stdout;
+  };
+  for (const args of [
+    ['-c', 'fsync=off'],
+    ['postgres', '-c', 'fsync=off'],
+  ])
+    assert.equal(await ask(...args), `-D ${data} -c fsync=off\n`);
 });

@@ -264,6 +264,7 @@ export class Catalog implements Images, AsyncDisposable {
   }
 }
 
-function resolved({ tell }: Entry, { argv, env, path }: Launch): ResolvedImage {
-  return { entrypoint: argv, command: [], env, path, tell };
+function resolved({ tell, data, program }: Entry, { argv, env, path }: Launch): ResolvedImage {
+  const known = { ...(data && { data }), ...(program !== undefined && { program }) };
+  return { entrypoint: argv, command: [], env, path, tell, ...known };
 }

@@ -2,7 +2,7 @@
  * Elassandra (Cassandra with Elasticsearch in it): the one release that is to be had whole. It runs on Java 8 only, which no machine of
  * today has on PATH, so that one comes along.
  */
-import { LOGBACK, startScript, tellAddress } from './cassandra-start.ts';
+import { dataPlace, LOGBACK, startScript, tellAddress } from './cassandra-start.ts';
 import type { DebianSource, Entry, Launch, MavenSource, Mend } from './entry.ts';
 
 const HOME = 'elasticsearch-2.4.2';
@@ -83,5 +83,6 @@ export const elassandra: Entry = {
   name: 'elassandra',
   installed: undefined,
   fetchable: [{ version: '2.4.2', arch: 'x64', source: release, further: [java], mends, bytes: 108_000_000, launch }],
+  data: dataPlace,
   tell: tellAddress,
 };

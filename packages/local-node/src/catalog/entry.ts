@@ -1,5 +1,6 @@
 /** What the catalog knows of an image: which program it is, where that comes from, how it is run and told where it is. Plain data and pure functions. */
 import type { Owner } from '../host/host.ts';
+import type { DataPlace } from '../image/data-place.ts';
 import type { ResolvedImage } from '../image/images.ts';
 
 /** Where a program can be fetched from, by the tool that people use for that, as they have set it up. */
@@ -102,6 +103,10 @@ export interface Entry {
   readonly fetchable: readonly Fetchable[];
   /** As whom it runs where root runs the node and a pod names nobody: it refuses to be root. */
   readonly user?: Owner;
+  /** The name of its program, if a command that begins with it is the same as none: all that the image adds is the address. */
+  readonly program?: string;
+  /** Where its image in a registry keeps its data. */
+  readonly data?: DataPlace;
   /** How it is told its address. */
   tell: ResolvedImage['tell'];
 }

@@ -4,6 +4,7 @@ import type { Entry, Fetchable, Launch } from './entry.ts';
 /**
  * Makes the data folder if there is none, then becomes the server. What is made is whole or not taken for data: the file by which
  * PostgreSQL knows its folder is moved last. A folder with something else in it is left alone.
+ * Whether arguments begin with the name of the server makes no difference, as in a registry.
  */
 const START = `set -eu
 : "\${PGDATA:?is not set: say where the data is to lie}"
@@ -42,6 +43,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   mv "$PGDATA/.new/PG_VERSION" "$PGDATA/"
   rmdir "$PGDATA/.new"
 fi
+[ "\${1:-}" != postgres ] || shift
 exec postgres -D "$PGDATA" "$@"`;
 
 const launchIn = (folder: string, env: Launch['env'] = {}): Launch => ({
@@ -76,6 +78,7 @@ export const postgres: Entry = {
     fetchable('17.10', '17.10.0-beta.17', '5bad48012c3a7415c06310f632ce9a0f9da20dadb70e774e4985c2f416a4445b'),
     fetchable('18.4', '18.4.0-beta.17', '795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2'),
   ],
+  data: { path: '/var/lib/postgresql/data', variable: 'PGDATA' },
   // A socket of the file system would be everybody's who has the same folder.
   tell: (address) => ({
     args: ['-c', `listen_addresses=${address}`, '-c', 'unix_socket_directories='],

@@ -1,4 +1,5 @@
 /** Valkey and Redis: one program each, told everything by arguments. */
+import type { DataPlace } from '../image/data-place.ts';
 import type { DebianSource, Entry, Fetchable, Launch } from './entry.ts';
 
 /** By Node's names of processors: where Debian has libraries, and the program that loads others together with them. */
@@ -20,6 +21,9 @@ const tell: Entry['tell'] = (address) => ({
   ],
   env: {},
 });
+
+/** They write where they work, unless told otherwise. */
+const data: DataPlace = { path: '/data' };
 
 const beside = (path: string): Launch => ({ argv: [path], env: {}, path: [path.slice(0, path.lastIndexOf('/'))] });
 
@@ -126,6 +130,7 @@ const TRIXIE = { ...byItself, suites: ['trixie', 'trixie-security'], bytes: 18_5
 
 export const valkey: Entry = {
   name: 'valkey',
+  program: 'valkey-server',
   installed: {
     program: 'valkey-server',
     args: ['--version'],
@@ -144,11 +149,13 @@ export const valkey: Entry = {
       ...withThisMachine,
     }),
   ],
+  data,
   tell,
 };
 
 export const redis: Entry = {
   name: 'redis',
+  program: 'redis-server',
   installed: {
     program: 'redis-server',
     args: ['--version'],
@@ -166,5 +173,6 @@ export const redis: Entry = {
     }),
     ...debianOf({ product: 'redis', version: '8.0.2', packaged: '5:8.0.2', ...TRIXIE }),
   ],
+  data,
   tell,
 };

@@ -241,3 +241,40 @@ test('plain: paths are moved in pods that say so; other pods with mounts wait, a
   assert.equal(fixed.status?.phase, 'Pending');
   assert.match(fixed.status?.message ?? '', /relocatable/);
 });
+
+for (const driver of drivers) {
+  test(`${driver.name}: commands, probes and hooks begin where the program was begun`, async (t) => {
+    const scene = await NodeScene.open(t);
+    const first = await scene.start({ drivers: [driver] });
+    const main = {
+      name: 'main',
+      command: sh('pwd; echo >here; trap "exit 0" TERM; while :; do sleep 0.02; done'),
+      readinessProbe: { exec: { command: ['test', '-e', 'here'] }, periodSeconds: 1 },
+      lifecycle: { postStart: { exec: { command: sh('pwd >hook') } } },
+    };
+    const workingDir = "/srv/reeve/it's";
+    const volumeMounts = [{ name: 'data', mountPath: workingDir }];
+    const marked = { annotations: { 'reeve.dev/relocatable': 'true' } };
+    const volumes = [{ name: 'data', emptyDir: {} }];
+    await scene.create('named', { volumes, containers: [{ ...main, workingDir, volumeMounts }] }, marked);
+    await scene.create('unnamed', { containers: [main] });
+    const { signal } = new AbortController();
+    const ask = async ({ node }: typeof first, pod: string) =>
+      (await node.exec({ namespace: 'default', pod }, sh('pwd; cat hook'), { signal })).stdout;
+    const places: Record<string, string> = {};
+    for (const pod of ['named', 'unnamed']) {
+      await scene.ready(pod);
+      const place = await scene.logOf(first.node, pod);
+      assert.equal(await ask(first, pod), place.repeat(2), pod);
+      places[pod] = place;
+    }
+    if (driver.hasMounts) assert.equal(places.named, `${workingDir}\n`);
+    assert.notEqual(places.unnamed, '/\n');
+    await first.stop();
+    const second = await scene.start({ drivers: [driver] });
+    await eventually(
+      async () => (await ask(second, 'named').catch(() => '')) === places.named?.repeat(2),
+      'so says the next node, too',
+    );
+  });
+}

@@ -1,6 +1,7 @@
 /** Where the program of an image comes from, and how it is told its address. The catalog of images is behind this port. */
 import type { Owner } from '../host/host.ts';
 import type { ImageCommand } from '../pod/environment.ts';
+import type { DataPlace } from './data-place.ts';
 
 export interface ResolvedImage extends ImageCommand {
   readonly env: Readonly<Record<string, string>>;
@@ -8,6 +9,8 @@ export interface ResolvedImage extends ImageCommand {
   readonly path: readonly string[];
   /** Where it lies whole, if it was fetched: perhaps in somebody's home, where others cannot go. */
   readonly folder?: string;
+  /** Where its data lies if the pod mounts a volume there. */
+  readonly data?: DataPlace;
   /**
    * Pods have addresses of 127.0.0.0/8, and a program must be told its own: by further arguments, by its environment, or not at all.
    * Arguments go behind those that the pod gives, and only if the image's own entrypoint runs.

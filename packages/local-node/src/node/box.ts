@@ -1,14 +1,15 @@
 /** What a container of a pod is to see and to run. */
 import { join } from 'node:path';
 import type { Box, Mount } from '../driver/driver.ts';
+import { placeData } from '../image/data-place.ts';
 import type { ResolvedImage } from '../image/images.ts';
 import type { Surroundings } from '../pod/downward.ts';
-import { commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
+import { byEntrypoint, commandOf, ConfigProblem, environmentOf, referencesOf } from '../pod/environment.ts';
 import type { PodContainer } from '../pod/progress.ts';
 import { asUser } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
-import { type Sources, textOf } from '../volumes/sources.ts';
+import { type Sources, type Texts, textOf } from '../volumes/sources.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { reachOf, runsAs } from './run-as.ts';
 import { ACCOUNT_PATH } from './service-account-volume.ts';
@@ -32,25 +33,27 @@ export async function boxOf(input: BoxInput): Promise<Box> {
   const isElsewhere = user !== undefined && node.driver.hasMounts;
   const { home, image, mounts: own } = reachOf(folder, input.image, isElsewhere);
   const told = image.tell(around.address);
+  const placed = placeData(image.data, container);
   const env = environmentOf({
     pod,
     container,
     around,
     sources: await readFor(container, input.sources),
-    given: givenTo({ ...input, image }, home, told.env),
+    given: givenTo({ ...input, image }, home, { ...told.env, ...placed.env }),
   });
   const mounts = await volumes.mountsOf(container, env);
   const account = mounts.find(({ target }) => target === ACCOUNT_PATH);
-  const argv = commandOf(container, image, env);
+  const asked = byEntrypoint(container, image);
+  const argv = commandOf(asked, image, env);
   if (argv.length === 0)
     throw new ConfigProblem(`no command specified: image "${container.image}" has none of its own`);
-  const program = (container.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
+  const program = (asked.command ?? []).length === 0 ? [...argv, ...told.args] : argv;
   return {
     argv: [...asUser(user), ...program],
     // Without namespaces the token lies elsewhere: whoever asks this variable finds it in any case.
     env: account ? { ...env, REEVE_SERVICE_ACCOUNT: node.driver.hasMounts ? ACCOUNT_PATH : account.source } : env,
     mounts: [...mounts, ...own, ...input.more],
-    workingDir: container.workingDir ?? (isElsewhere ? home : undefined),
+    workingDir: container.workingDir ?? placed.workingDir ?? (isElsewhere ? home : undefined),
     folder: join(folder, 'root'),
   };
 }
@@ -75,13 +78,13 @@ function givenTo({ node, pod, image, around }: BoxInput, home: string, told: Rea
 async function readFor(container: PodContainer, sources: Sources) {
   const { configMaps, secrets } = referencesOf([container]);
   return {
-    configMaps: await byName(configMaps, (name) => sources.configMap(name)),
-    secrets: await byName(secrets, (name) => sources.secret(name)),
+    configMaps: await byName(configMaps, (name) => sources.configMapTexts(name)),
+    secrets: await byName(secrets, async (name) => textOf(await sources.secret(name))),
   };
 }
 
-async function byName(names: readonly string[], read: Sources['configMap']) {
-  const found: Record<string, ReturnType<typeof textOf>> = {};
-  for (const name of names) found[name] = textOf(await read(name));
+async function byName(names: readonly string[], read: Sources['configMapTexts']) {
+  const found: Record<string, Texts | null> = {};
+  for (const name of names) found[name] = await read(name);
   return found;
 }

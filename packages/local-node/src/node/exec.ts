@@ -1,4 +1,4 @@
-/** A command in a running container: in its namespaces, with its environment. */
+/** A command in a running container: in its namespaces, with its environment, where its program was begun. */
 import { join } from 'node:path';
 import { ReeveError } from '@reeve/runtime';
 import type { LaunchRequest, RunResult, StreamRequest } from '../host/host.ts';
@@ -39,6 +39,10 @@ export async function execWith(
   return node.host.processes.stream({ ...(await launchIn(node, pod, container, command)), ...options });
 }
 
+const BEGIN_IN = 'cd "$0" && exec "$@"';
+/** Nobody named this folder, and a mount may hide it: the program began somewhere else then. */
+const BEGIN_NEAR = 'cd "$0" 2>/dev/null || cd /; exec "$@"';
+
 async function launchIn(
   node: NodeEnvironment,
   pod: PodKeeper,
@@ -52,15 +56,28 @@ async function launchIn(
   if (!main || !latest) throw new ReeveError('NODE_NOT_RUNNING', `${where} is not running`, { subjects: [pod.key] });
   const env = runs.environmentOf(latest) ?? host.processes.environment(main.pid);
   if (!env) throw new ReeveError('NODE_NOT_RUNNING', `${where} has just ended`, { subjects: [pod.key] });
-  const user = asUser(runsAs(node, pod.pod, pod.containerOf(container.name)));
+  const asked = pod.containerOf(container.name);
+  const user = asUser(runsAs(node, pod.pod, asked));
   const entrance = node.entranceOf(latest.driver);
   const mounts = entrance.hasMounts ? [] : await pod.mountsOf(container.name, env);
-  const [program, ...args] = entrance.enter(main, [...user, ...command], mounts);
+  const scratch = join(runs.containerFolder(container.keyOf(0)), 'scratch');
+  // Runs of earlier versions have not written it down.
+  const begun = begunIn(latest.workingDir ?? asked.workingDir, entrance.hasMounts ? scratch : undefined);
+  const [program, ...args] = entrance.enter(main, [...begun, ...user, ...command], mounts);
   if (program === undefined) throw new ReeveError('NODE_NOT_RUNNING', `${where}: no command`, { subjects: [pod.key] });
   return {
     argv: [program, ...args],
     // The cookie stays: what is left of it ends with the run.
     env: { ...env, [COOKIE]: runs.cookieOf(container.keyOf(latest.attempt)) },
-    folder: join(runs.containerFolder(container.keyOf(0)), 'scratch'),
+    folder: scratch,
   };
+}
+
+/**
+ * In front of a command. Whoever enters a namespace is in its root at first, and the tool that enters it knows only of late how to go
+ * elsewhere. `home`: where to go if the run names no folder; undefined: it is there already.
+ */
+function begunIn(workingDir: string | undefined, home: string | undefined): readonly string[] {
+  if (workingDir !== undefined) return ['/bin/sh', '-c', BEGIN_IN, workingDir];
+  return home === undefined ? [] : ['/bin/sh', '-c', BEGIN_NEAR, home];
 }

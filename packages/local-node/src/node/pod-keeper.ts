@@ -307,6 +307,7 @@ export class PodKeeper {
         driver: driver.name,
         image: container.image ?? '',
         isBoxed: driver.hasMounts,
+        workingDir: box.workingDir,
         delayMs,
       });
       turn.events.normal('Started', `Started container ${name}`, `Starting ${name}`);

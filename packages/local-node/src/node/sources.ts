@@ -32,11 +32,17 @@ export function sourcesOf(
   const namespace = pod.metadata.namespace ?? 'default';
   const live = <T extends ConfigMap | Secret>(kind: Kind<T>, name: string) =>
     client.resource(kind, namespace).find(name, { signal });
+  const configMapOf = async (name: string) =>
+    watched.configMap(`${namespace}/${name}`) ?? (await live(configMaps, name));
   return {
     async configMap(name) {
-      const object = watched.configMap(`${namespace}/${name}`) ?? (await live(configMaps, name));
+      const object = await configMapOf(name);
       if (!object) return null;
       return { ...encoded(object.data ?? {}, 'utf8'), ...encoded(object.binaryData ?? {}, 'base64') };
+    },
+    async configMapTexts(name) {
+      const object = await configMapOf(name);
+      return object ? (object.data ?? {}) : null;
     },
     async secret(name) {
       const object = watched.secret(`${namespace}/${name}`) ?? (await live(secrets, name));

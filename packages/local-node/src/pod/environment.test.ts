@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container } from '../kinds/pod.ts';
 import { fieldOf, resourceOf } from './downward.ts';
-import { commandOf, environmentOf, expand } from './environment.ts';
+import { byEntrypoint, commandOf, environmentOf, expand } from './environment.ts';
 import { podOf } from './pod-testing.ts';
 
 const around = {
@@ -101,4 +101,20 @@ test('a command takes the place of the image’s, arguments only that of its arg
   assert.deepEqual(told({ args: ['--a', '$(A)'] }), ['server', '--a', '1']);
   assert.deepEqual(told({ command: ['sh'] }), ['sh']);
   assert.deepEqual(told({ command: ['sh'], args: ['-c', 'echo $$(A)'] }), ['sh', '-c', 'echo $(A)']);
+});
+
+test('a command that is the image’s own program is its entrypoint, with the rest as arguments', () => {
+  const image = { entrypoint: ['/cache/loader', '/cache/server'], command: [], program: 'server' };
+  const told = (container: Omit<Container, 'name'>, of: Parameters<typeof byEntrypoint>[1] = image) => {
+    const { command, args } = byEntrypoint({ name: 'main', ...container }, of);
+    return [command, args];
+  };
+  assert.deepEqual(told({ command: ['server'] }), [undefined, []]);
+  assert.deepEqual(told({ command: ['/usr/local/bin/server', '--a'], args: ['--b'] }), [undefined, ['--a', '--b']]);
+  assert.deepEqual(told({ args: ['server', '--a'] }), [undefined, ['--a']]);
+  assert.deepEqual(told({ command: [], args: ['--a', 'server'] }), [[], ['--a', 'server']]);
+  assert.deepEqual(told({ command: ['sh', '-c', 'server'] }), [['sh', '-c', 'server'], undefined]);
+  assert.deepEqual(told({ command: ['server-cli'] }), [['server-cli'], undefined]);
+  assert.deepEqual(told({}), [undefined, undefined]);
+  assert.deepEqual(told({ command: ['server'] }, { entrypoint: ['server'], command: [] }), [['server'], undefined]);
 });

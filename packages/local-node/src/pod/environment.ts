@@ -92,6 +92,19 @@ export function expand(text: string, env: Readonly<Record<string, string>>): str
 export interface ImageCommand {
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
+  /** What people call the program of its entrypoint, if whoever calls it by that name means the entrypoint. */
+  readonly program?: string;
+}
+
+/**
+ * Many write a server's name as the command, or as the first argument, as images in registries want it. Such a container runs by the
+ * image's own entrypoint, with the rest as arguments: only so is the server told its address.
+ */
+export function byEntrypoint(container: PodContainer, { program }: ImageCommand): PodContainer {
+  const { command = [], args = [], ...others } = container;
+  const [first = '', ...rest] = [...command, ...args];
+  if (program === undefined || first.slice(first.lastIndexOf('/') + 1) !== program) return container;
+  return { ...others, args: rest };
 }
 
 /** A command takes the place of the image's entrypoint and of its arguments; arguments alone only that of its arguments. */

@@ -14,6 +14,8 @@ export interface Intent {
   readonly image: string;
   /** The program runs in a box that must be made first; it says when that is done. */
   readonly isBoxed: boolean;
+  /** Where it begins, as it sees it: commands beside it begin there, too. Undefined: in its scratch folder. */
+  readonly workingDir?: string | undefined;
 }
 
 /** Written before anybody is asked to end. */
@@ -35,6 +37,7 @@ export interface Instance {
   readonly delayMs: number;
   readonly driver: string;
   readonly image: string;
+  readonly workingDir?: string | undefined;
   /** `void`: it was meant to start and never will. */
   readonly state: 'starting' | 'running' | 'ended' | 'void';
   readonly main: ProcessId | undefined;
@@ -90,12 +93,13 @@ const LOST_CODE = 137;
 
 export function instanceOf(evidence: Evidence): Instance {
   const { intent, stop, identity, exit, now } = evidence;
-  const { attempt, delayMs, driver, image } = intent;
+  const { attempt, delayMs, driver, image, workingDir } = intent;
   const known = {
     attempt,
     delayMs,
     driver,
     image,
+    ...(workingDir !== undefined && { workingDir }),
     stop,
     main: identity?.main,
     shim: identity?.shim,

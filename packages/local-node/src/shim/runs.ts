@@ -24,6 +24,7 @@ export interface Begin {
   readonly driver: string;
   readonly image: string;
   readonly isBoxed: boolean;
+  readonly workingDir?: string | undefined;
   readonly delayMs: number;
 }
 
@@ -93,13 +94,15 @@ export class Runs {
       .sort((a, b) => a - b);
   }
 
-  async begin(key: RunKey, { argv, env, driver, image, isBoxed, delayMs }: Begin, ended: () => void): Promise<void> {
+  async begin(key: RunKey, begin: Begin, ended: () => void): Promise<void> {
     const { files, processes } = this.#host;
+    const { argv, env, ...about } = begin;
+    const { isBoxed } = about;
     const folder = this.runFolder(key);
     if (await files.stat(folder)) await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
     if (!(await files.stat(scratch))) await files.makeFolder(scratch);
-    const intent: Intent = { attempt: key.attempt, at: this.#now(), delayMs, driver, image, isBoxed };
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), ...about };
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);

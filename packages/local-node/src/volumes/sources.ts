@@ -4,6 +4,8 @@ import type { Volume, VolumeClaim } from '../kinds/volumeclaim.ts';
 /** Values as they are written to files. */
 export type Content = Readonly<Record<string, Uint8Array>>;
 
+export type Texts = Readonly<Record<string, string>>;
+
 export interface TokenRequest {
   readonly account: string;
   readonly audience: string | undefined;
@@ -20,7 +22,10 @@ export interface Token {
 
 /** All of one namespace. Null: there is none of that name, which was asked for live. */
 export interface Sources {
+  /** All of it, as files. */
   configMap(name: string): Promise<Content | null>;
+  /** What of it may be variables: as with a kubelet its texts, and none of its `binaryData`. */
+  configMapTexts(name: string): Promise<Texts | null>;
   secret(name: string): Promise<Content | null>;
   claim(name: string): Promise<(VolumeClaim & { readonly metadata: { readonly uid: string } }) | null>;
   volume(name: string): Promise<Volume | null>;
@@ -38,7 +43,7 @@ export class VolumeProblem extends Error {
 /** The one reason of a volume that need not keep a pod from running. */
 export class NoAccount extends VolumeProblem {}
 
-export function textOf(content: Content | null): Readonly<Record<string, string>> | null {
+export function textOf(content: Content | null): Texts | null {
   if (!content) return null;
   return Object.fromEntries(
     Object.entries(content).map(([name, bytes]) => [name, Buffer.from(bytes).toString('utf8')]),

@@ -204,9 +204,12 @@ export const volumeScenarios: NodeScenarios = {
       containers: [
         {
           name: 'main',
-          command: ['sh', '-c', 'echo "$WORD $COUNT $NODE $(POD_IP)"; sleep 1000'],
+          command: ['sh', '-c', 'echo "$WORD $COUNT $NODE $(POD_IP) ${RAW-no}${ONE-no}"; sleep 1000'],
           envFrom: [{ configMapRef: { name: 'late' } }],
-          env: [{ name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+          env: [
+            { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
+            { name: 'ONE', valueFrom: { configMapKeyRef: { name: 'late', key: 'RAW', optional: true } } },
+          ],
         },
       ],
     });
@@ -217,10 +220,10 @@ export const volumeScenarios: NodeScenarios = {
     );
     await scene.client
       .resource(configMaps, 'default')
-      .create({ metadata: { name: 'late' }, data: { WORD: 'hi', COUNT: '3' } });
+      .create({ metadata: { name: 'late' }, data: { WORD: 'hi', COUNT: '3' }, binaryData: { RAW: 'AAEC' } }); // no text
     const pod = await scene.ready('env');
     await eventually(
-      async () => (await scene.logOf(node, 'env')) === `hi 3 here ${pod.status?.podIP}\n`,
+      async () => (await scene.logOf(node, 'env')) === `hi 3 here ${pod.status?.podIP} nono\n`,
       'it was told all',
     );
   },

@@ -13,6 +13,7 @@ function scene(more: Partial<Sources> = {}) {
   const asked: string[] = [];
   const sources: Sources = {
     configMap: async () => null,
+    configMapTexts: async () => null,
     secret: async () => null,
     claim: async () => null,
     volume: async () => null,
