@@ -157,7 +157,7 @@ test('a member that owns a slot, or members that know each other, are no cluster
 });
 
 test('a damaged cluster is adopted while most of its slots have an owner, also a dead one', () => {
-  const needsApproval = (nodes: Parameters<typeof clusterNodes>[0]['nodes']) => {
+  const needsApproval = (nodes: Readonly<Record<string, Partial<TestNode>>>) => {
     const next = look(clusterNodes({ primaries: 3, replicas: 1, nodes }), { configured: false });
     const fix = next.wishes.find((wish) => wish.what === 'operation' && wish.kind === 'fix') as
       | OperationWish
