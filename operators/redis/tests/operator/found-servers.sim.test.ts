@@ -1,6 +1,7 @@
 /** Servers that own a slot or know each other before a cluster was declared: none is made of them behind the back of `creation`. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { slotOfKey } from '@reeve/simulation/redis';
 import { SLOT_COUNT } from '../../src/api/slots.ts';
 import { ExternalWorld } from './external-world.ts';
 import { OperatorWorld } from './world.ts';
@@ -75,6 +76,29 @@ test('a member that creation refuses, because it knows somebody’s server, is g
   operator.model.execute(world.server('h-3').endpoint, ['CLUSTER', 'RESET', 'HARD']);
   await operator.until('what was emptied is taken', isRunning(operator));
   assert.deepEqual(shape(operator), { configured: true, primaries: 3, replicas: 3, slots: SLOT_COUNT });
+});
+
+test('a member whose server holds a key is not made part of a cluster: another one is waited for', async (t) => {
+  const world = await ExternalWorld.start(t);
+  const { operator } = world;
+  await operator.create('c', { members: 'external', paused: true });
+  await world.enrollAll('c', 6);
+  const { endpoint } = world.server('h-3');
+  const slot = String(slotOfKey('key'));
+  operator.model.execute(endpoint, ['CONFIG', 'SET', 'cluster-require-full-coverage', 'no']);
+  operator.model.execute(endpoint, ['CLUSTER', 'ADDSLOTS', slot]);
+  await operator.pass(5_000);
+  assert.equal(operator.model.execute(endpoint, ['SET', 'key', 'value']), 'OK');
+  operator.model.execute(endpoint, ['CLUSTER', 'DELSLOTS', slot]);
+  await operator.patch('c', { spec: { paused: false } });
+  await operator.until('a member is missing', () => waits(operator).includes('MembersMissing'));
+  await operator.pass(60_000);
+  assert.ok(world.servers.every(({ peers }) => peers.size === 1));
+  await world.enroll('c', 'h-7');
+  await operator.until('the cluster runs', isRunning(operator));
+  assert.deepEqual(done(operator), ['create done']);
+  assert.equal(world.server('h-3').peers.size, 1);
+  assert.equal(world.server('h-3').database(0).size, 1, 'and what it holds is left alone');
 });
 
 test('a damaged cluster that serves most of its slots is adopted, and mended without a word', async (t) => {
