@@ -207,6 +207,26 @@ describe('agents on bare hosts', () => {
     await untilAllAgree();
   });
 
+  test('an administrator renews a token: a new one in the same identity, and the old one goes on', async () => {
+    const { client } = await site.as('h-1');
+    const files = () =>
+      ['kubeconfig', 'member.json'].map((file) => readFileSync(join(site.identity('h-1'), file), 'utf8'));
+    const [before, old] = [files(), tokenOf('h-1')];
+    const renewed = await site.enroll('h-1', '--renew', '--out', site.identity('h-1'));
+    assert.equal(renewed.code, 0, renewed.stderr);
+    const token = tokenOf('h-1');
+    assert.notEqual(token, old);
+    assert.ok(!renewed.stdout.includes(token.trim()), 'a token is not printed');
+    assert.equal(statSync(join(site.identity('h-1'), 'token')).mode & 0o777, 0o600);
+    assert.deepEqual(files(), before);
+    const again = await site.as('h-1');
+    for (const one of [client, again.client]) {
+      assert.equal((await one.resource(site.members.resource, NAMESPACE).get('h-1')).metadata.name, 'h-1');
+    }
+    const nobody = await site.enroll('h-1', '--renew', '--out', join(site.folder, 'empty'));
+    assert.match(nobody.stderr, /holds no identity of an agent.*AGENT_IDENTITY/);
+  });
+
   test('a failover through the member of the replica', async () => {
     const [replica, primary] = [await refTo('h-2'), await refTo('h-0')];
     const outcome = await order({ type: 'failover', replica, primary, mode: 'graceful', why: 'test' });
@@ -305,6 +325,21 @@ describe('agents on bare hosts', () => {
     await until('the new one holds the lease', async () => (await holder()) !== before);
     assert.ok(performance.now() - began < 20_000, 'without waiting for the lease of the dead one to run out');
     assert.equal(await agents.get('h-2')?.end('SIGTERM'), 0, agents.get('h-2')?.said);
+  });
+
+  test('an agent with an open order is revoked by force only: nobody could ask how that ends', async () => {
+    // The agent of h-2 was stopped: nobody carries it out.
+    const order = { id: 'o-1', verb: 'failover', attempt: 1, lease: 1, deadlineSeconds: 60, arguments: {} };
+    await site.members.patch('h-2', { type: 'merge', value: { spec: { orders: [order] } } });
+    const busy = await site.enroll('h-2', '--revoke', '--yes');
+    assert.equal(busy.code, 3, busy.stderr);
+    assert.match(busy.stderr, /h-2 has open orders: failover.*AGENT_BUSY/);
+    assert.equal((await site.members.get('h-2')).spec.orders?.length, 1);
+    assert.ok(await site.admin.resource(accounts, NAMESPACE).find('reeve-agent-h-2'), 'nothing was deleted');
+    const forced = await site.enroll('h-2', '--revoke', '--force', '--yes');
+    assert.equal(forced.code, 0, forced.stderr);
+    assert.equal(await site.members.find('h-2'), undefined);
+    assert.equal(await site.admin.resource(accounts, NAMESPACE).find('reeve-agent-h-2'), undefined);
   });
 
   test('a revoked agent is nobody; revoking again finds nothing', async () => {

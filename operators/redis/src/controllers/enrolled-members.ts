@@ -187,18 +187,28 @@ export function clusterKey({ metadata }: DeepReadonly<MemberObject>): string {
 }
 
 /**
- * Whether a report is worth a look at the cluster: its server sees the cluster otherwise, has opened or closed slots (which are in no
- * digest), or cannot be read; or the member itself changed.
+ * Whether a report is worth a look at the cluster: its server sees the cluster otherwise, or cannot be read; or the member itself changed.
+ * What the check goes by and no digest has comes from the facts: what differs by who looks (slots that are open, who is missed, links), and
+ * how the node itself is. How much it holds is none of it, but whether it holds anything is: a cluster may be made of those that do not.
  */
 function isNews(before: DeepReadonly<MemberObject>, after: DeepReadonly<MemberObject>): boolean {
-  const mark = ({ metadata, spec, status }: DeepReadonly<MemberObject>) =>
-    JSON.stringify([
+  const mark = ({ metadata, spec, status }: DeepReadonly<MemberObject>) => {
+    const facts = status?.report?.facts as Partial<RedisFacts> | undefined;
+    return JSON.stringify([
       metadata.labels?.[CLUSTER_LABEL],
       metadata.deletionTimestamp,
       spec.endpoint,
       status?.report?.digest,
-      (status?.report?.facts as Partial<RedisFacts> | undefined)?.openSlots,
       status?.report?.unknown,
+      facts?.address,
+      facts?.state,
+      facts?.link,
+      facts?.openSlots,
+      facts?.others?.failed,
+      facts?.others?.suspected,
+      facts?.keys === 0,
+      facts?.functions,
     ]);
+  };
   return mark(before) !== mark(after);
 }

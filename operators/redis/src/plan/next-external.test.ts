@@ -141,3 +141,31 @@ test('with creation by hand a member that owns a slot is no cluster: it is mende
   const created = look(members, { configured: true, spec: { creation: 'manual' } });
   assert.ok(created.wishes.some((wish) => wish.what === 'operation' && !wish.needsApproval));
 });
+
+test('a member that owns a slot, or members that know each other, are no cluster: they are mended by approval only', () => {
+  const slot = look([freshNode('s', { host: '10.2.0.9', slots: '7' })], { configured: false });
+  assert.deepEqual([kinds(slot), reasons(slot)], [['fix'], ['MembersMissing', 'NotCreated']]);
+  assert.ok(slot.wishes.every((wish) => wish.what === 'operation' && wish.needsApproval));
+  assert.match(slot.waitingFor.at(-1)?.message ?? '', /^no cluster .* 1 of 16384 slots .*: h-1\. .*enroll.*approve/);
+  const off = look([freshNode('s', { host: '10.2.0.9', slots: '7' })], { configured: false, spec: { fix: 'off' } });
+  assert.deepEqual([kinds(off), reasons(off)], [[], ['MembersMissing', 'NotCreated', 'FixIsOff']]);
+  assert.doesNotMatch(off.waitingFor[1]?.message ?? '', /approve/);
+  const begun = fresh(4).map((node, at, all) => (at < 2 ? node : { ...node, knows: all.slice(2).map(({ id }) => id) }));
+  const met = look(begun, { configured: false });
+  assert.ok(met.wishes.every((wish) => wish.what === 'operation' && wish.needsApproval));
+  assert.deepEqual(met.waitingFor.at(-1)?.subjects, ['h-3', 'h-4']);
+});
+
+test('a damaged cluster is adopted while most of its slots have an owner, also a dead one', () => {
+  const needsApproval = (nodes: Readonly<Record<string, Partial<TestNode>>>) => {
+    const next = look(clusterNodes({ primaries: 3, replicas: 1, nodes }), { configured: false });
+    const fix = next.wishes.find((wish) => wish.what === 'operation' && wish.kind === 'fix') as
+      | OperationWish
+      | undefined;
+    return [fix?.needsApproval, reasons(next).includes('NotCreated')];
+  };
+  assert.deepEqual(needsApproval({ p0: { slots: '' } }), [false, false]);
+  const dead = { unreachable: 'no answer', flags: ['fail'] } as const;
+  assert.deepEqual(needsApproval({ p0: dead, p1: dead, p2: { slots: '10923-16382' } }), [false, false]);
+  assert.deepEqual(needsApproval({ p0: { slots: '' }, p1: { slots: '' } }), [true, true]);
+});

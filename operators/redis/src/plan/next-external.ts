@@ -5,6 +5,7 @@
 import type { Waiting } from '@reeve/runtime';
 import { type ClusterView, formatEndpoint, type NodeId, type NodeView } from '../api/view.ts';
 import type { CreateRequest } from './create.ts';
+import { isFoundCluster, notFoundWait } from './found-cluster.ts';
 import {
   approvedFixes,
   fixes,
@@ -32,12 +33,19 @@ export function nextExternalSteps(facts: NextFacts): Next {
   const { cluster, apart } = mainCluster(view);
   // A creation that was given up half way: without a key in it, it is gone on with.
   const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
-  const again = facts.configured || holdsKeys ? [] : creation(facts, []).wishes;
+  const creating: Next = facts.configured || holdsKeys ? { wishes: [], waitingFor: [] } : creation(facts, []);
+  const again = creating.wishes;
   if (apart.length > 0) return { wishes: again, waitingFor: [splitWait(apart)] };
   const isWhole = silent.length === 0;
   if (isUnapproved(facts)) {
     const wishes = [...again, ...approvedFixes(facts, !isWhole)];
     return { wishes, waitingFor: [...silent, unapprovedWait(cluster), ...fixWaits(facts)] };
+  }
+  // Nobody joins it by itself, unlike pods: what a fix makes of it would stay what the cluster is.
+  if (!isFoundCluster(facts, cluster)) {
+    const wishes = [...again, ...approvedFixes(facts, !isWhole)];
+    const waitingFor = [...silent, ...creating.waitingFor, notFoundWait(facts, cluster), ...fixWaits(facts)];
+    return { wishes, waitingFor };
   }
   return {
     wishes: [

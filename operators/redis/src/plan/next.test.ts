@@ -59,6 +59,15 @@ test('with creation by hand a server that owns a slot is no cluster: nobody join
   assert.deepEqual(kinds(stray({ creation: 'manual', fix: 'off' })), ['create']);
 });
 
+test('servers that own a slot and hold nothing wait until all pods are there; what holds keys, or most slots, is looked after', () => {
+  const some = (stray: Partial<TestNode>, more = 0) =>
+    kinds(look([freshNode('s', { host: '10.2.0.9', slots: '7', ...stray }), ...fresh(more)], { configured: false }));
+  assert.deepEqual(some({}, 4), []);
+  assert.deepEqual(some({}, 5)[0], 'create');
+  assert.ok(some({ keys: { 7: 1 } }, 4).includes('fix'));
+  assert.ok(some({ slots: '7-16383' }, 4).includes('fix'));
+});
+
 test('a dead member without a home is forgotten, and who lives in its place becomes a replica', () => {
   const dead = { unreachable: 'no answer', flags: ['fail'], slots: '' } as const;
   const nodes = [

@@ -10,6 +10,7 @@ import type { AddNodeRequest } from './add-node.ts';
 import type { CreateRequest } from './create.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
 import type { Desired } from './desired.ts';
+import { isFoundCluster } from './found-cluster.ts';
 import { isFailed, isVanished, mainCluster } from './moves-view.ts';
 import { brokenPods } from './broken-pods.ts';
 import { troubleWaits } from './pod-trouble.ts';
@@ -110,6 +111,8 @@ export function nextSteps(facts: NextFacts): Next {
     const wishes = [...broken, ...again, ...approvedFixes(facts, !isComplete)];
     return { wishes, waitingFor: [...waitingFor, unapprovedWait(cluster), ...fixWaits(facts)] };
   }
+  // Servers that own a slot or know others, and hold nothing: when all pods are there they become a cluster with the rest, well placed.
+  if (!isComplete && !holdsKeys && !isFoundCluster(facts, cluster)) return { wishes: broken, waitingFor };
   const strangers = newcomers(facts);
   return {
     wishes: [

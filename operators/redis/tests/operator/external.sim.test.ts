@@ -77,6 +77,33 @@ test('enough empty members that name a cluster become one, through their agents,
   assert.equal(world.server('h-9').peers.size, 1, 'the member of another cluster is left alone');
 });
 
+test('with creation by hand enough empty members wait for the approval of their plan', async (t) => {
+  const world = await ExternalWorld.start(t);
+  const { operator } = world;
+  await operator.create('c', { ...external, creation: 'manual' });
+  await world.enrollAll('c', 6);
+  await operator.until('it is proposed', () => operator.status('c').proposal?.kind === 'create');
+  const isUntouched = () => world.servers.every(({ peers }) => peers.size === 1) && world.orders.length === 0;
+  await operator.pass(60_000);
+  assert.deepEqual(
+    [isUntouched(), operator.status('c').phase, operator.status('c').configured],
+    [true, 'Pending', false],
+  );
+  const approve = (digest: string) =>
+    operator.patch('c', { metadata: { annotations: { 'redis.reeve.dev/approve': digest } } });
+  await approve('v1-0000000000000000');
+  await operator.pass(60_000);
+  assert.ok(isUntouched(), 'of another plan');
+  const { digest = '' } = operator.status('c').proposal ?? {};
+  await approve(digest);
+  await operator.until('the cluster runs', () => isRunning(world));
+  assert.deepEqual([operator.status('c').primaries, operator.status('c').replicas], [3, 3]);
+  assert.deepEqual(
+    operator.status('c').operations?.map(({ kind, outcome, approval }) => [kind, outcome, approval]),
+    [['create', 'done', digest]],
+  );
+});
+
 test('members join and leave by tasks, and only by them', async (t) => {
   const world = await created(t);
   const { operator } = world;
