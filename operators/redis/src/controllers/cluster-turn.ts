@@ -1,7 +1,6 @@
 /** One turn of one cluster. */
 import { type DeepReadonly, ReeveError, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
 import { APPROVE, type CurrentOperation, type RedisClusterSpec, type RedisClusterStatus } from '../api/cluster.ts';
-import type { ObjectReference } from '@reeve/runtime/manager';
 import {
   type Pod,
   pods,
@@ -14,7 +13,6 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
-import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
@@ -24,7 +22,7 @@ import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
-import { noStrays, STRAY_KEYS } from '../plan/stray-keys.ts';
+import { noStrays } from '../plan/stray-keys.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
@@ -34,7 +32,7 @@ import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet, heldBack, heldWait, replicasNow } from './declare.ts';
 import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
-import { externalAccess, tellAgents } from './external.ts';
+import { externalAccess } from './external.ts';
 import type { TakeBackOrders } from './left-orders.ts';
 import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
 import { nextTask, type TaskStep } from './next-task.ts';
@@ -44,8 +42,10 @@ import { type Begun, OperationsRecord } from './operations-record.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { endedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import { hasSameGoal, MOST_TEXT, statusOf, type Undeclared, undeclaredBy } from './turn-status.ts';
-import { MOST_NEWS, type ToldFindings } from './told-findings.ts';
+import { tellTurn } from './tell-turn.ts';
+import type { ToldFindings } from './told-findings.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
+import type { DeclaredUsers } from './users.ts';
 
 export interface TurnGiven extends TlsGiven {
   readonly runs: OperationRuns;
@@ -90,6 +90,8 @@ export class ClusterTurn {
   /** Why an object of ours could not be made what it should be. */
   #undeclared: Undeclared | undefined;
   #users = '';
+  /** Users without a password to go by. Undefined: nobody looked. */
+  #unproved: DeclaredUsers['unproved'] | undefined;
   #canDeclareSet = true;
   /** Agents may still be at something of a plan that is no more. */
   #isHeldUp = false;
@@ -145,8 +147,9 @@ export class ClusterTurn {
   /** Secret, configuration and services first: pods cannot begin without them. The set follows when its size is known to be safe. */
   async #declare(): Promise<Access | undefined> {
     const { work, newPassword } = this.#given;
-    const { secret, waitingFor } = await declareAuth(work, newPassword);
+    const { secret, waitingFor, unproved } = await declareAuth(work, newPassword);
     this.#waiting.push(...waitingFor);
+    this.#unproved = unproved;
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
     // A pod without the account of its agent would not even be made.
@@ -345,15 +348,7 @@ export class ClusterTurn {
       told,
     });
     const run = runs.of(work.key);
-    for (const { reason, note, node } of this.#given.toldFindings.news(findings, this.#before.conditions)) {
-      work.events.warning(reason, note, 'Check', node === undefined ? undefined : this.#referenceTo(node, seen));
-    }
     const strays = this.#checked?.checked.strays ?? (this.#isFixed ? noStrays : undefined);
-    for (const { message, nodes } of strays?.found.slice(0, MOST_NEWS) ?? []) {
-      const [node] = nodes;
-      work.events.warning(STRAY_KEYS, message, 'Check', node === undefined ? undefined : this.#referenceTo(node, seen));
-    }
-    if (roster) tellAgents(work.events, this.#before.conditions as RedisClusterStatus['conditions'], roster);
     this.#given.saw({ findings, ...topology, operation: this.#record.current?.kind });
     const status = statusOf({
       before: this.#before,
@@ -371,6 +366,7 @@ export class ClusterTurn {
       problems: this.#problems,
       setbacks: this.#record.setbacks,
       undeclared: this.#undeclared,
+      unproved: this.#unproved,
       offer: this.#tls.judged,
       taken: this.#tls.taken,
       waitingFor: this.#waiting,
@@ -379,16 +375,10 @@ export class ClusterTurn {
       current: this.#record.current,
       history: this.#record.history,
     });
+    const homes = { kind: enrollment ? 'Member' : 'Pod', namespace: work.object.metadata.namespace ?? '' } as const;
+    const { toldFindings } = this.#given;
+    tellTurn(work.events, { before: this.#before, after: status, seen, toldFindings, strays, roster, homes });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });
-  }
-
-  /** Of what is said of a node: its pod or member, by what it was before if it is silent now; where there is none, its id. */
-  #referenceTo(node: NodeId, { members }: Seen): ObjectReference {
-    const { namespace = '' } = this.#given.work.object.metadata;
-    const kind = this.#given.enrollment ? 'Member' : 'Pod';
-    const stored = this.#before.members?.find(({ id }) => id === node)?.pod;
-    const home = members.find((one) => (one.node ? one.node.id === node : one.name === stored));
-    return home ? { kind, namespace, name: home.name, uid: home.uid } : { namespace, name: node };
   }
 
   /** What runs already goes on. What does not is begun only if it is, at this moment, the goal that the server has: the cache may lag. */

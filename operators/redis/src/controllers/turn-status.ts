@@ -20,6 +20,7 @@ import { isWhole, type Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
 import type { JudgedOffer } from './tls.ts';
+import { type DeclaredUsers, userConditions } from './users.ts';
 
 const MOST_STEPS = 32;
 export const MOST_TEXT = 2_000;
@@ -62,6 +63,8 @@ export interface TurnFacts {
   /** What operations would not do, and what they failed with. */
   readonly setbacks: readonly Setback[];
   readonly undeclared: Undeclared | undefined;
+  /** Users without a password to go by. Undefined: nobody looked, and what was said of them stands. */
+  readonly unproved: DeclaredUsers['unproved'] | undefined;
   /** What came of certificates that somebody else keeps. Undefined: nobody looked at them, and what was said of them stands. */
   readonly offer: JudgedOffer | undefined;
   /** What servers were given of these. */
@@ -81,6 +84,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole: whole }),
     ...ownConditions(facts),
     ...certificateConditions(conditionsOf(before), facts.offer),
+    ...userConditions(conditionsOf(before), facts.unproved),
     ...strayConditions(conditionsOf(before), facts.strays),
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),

@@ -51,6 +51,7 @@ function statusWith(all: readonly MemberStatus[], changes: Partial<TurnFacts> = 
     approvals: 0,
     strays: undefined,
     undeclared: undefined,
+    unproved: undefined,
     offer: undefined,
     taken: undefined,
     waitingFor: [],

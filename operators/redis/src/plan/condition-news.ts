@@ -1,0 +1,44 @@
+/**
+ * Which conditions are told as events, when they come or say something else. What the status said before counts as told: nothing of this is
+ * remembered, so that nothing is forgotten. Findings are told by node (controllers/told-findings.ts), what failed where it ended. Pure.
+ */
+import type { DeepReadonly } from '@reeve/runtime';
+import type { RedisClusterStatus } from '../api/cluster.ts';
+
+type Status = DeepReadonly<Pick<RedisClusterStatus, 'conditions' | 'setbacks'>>;
+type Condition = NonNullable<Status['conditions']>[number];
+
+export interface News {
+  readonly reason: string;
+  readonly note: string;
+}
+
+const MOST_TEXT = 1_000;
+
+/** What is amiss, by type. One that is amiss when it is true has a name that says so; of others the reason does. */
+const AMISS: Readonly<Record<string, Condition['status']>> = {
+  Valid: 'False',
+  Declared: 'False',
+  CertificateRefused: 'True',
+  UserSecretMissing: 'True',
+};
+
+export function conditionNews(before: Status, after: Status): readonly News[] {
+  return (after.conditions ?? [])
+    .filter(({ type, status }) => AMISS[type] === status)
+    .filter(
+      (one) =>
+        !isTold(
+          before.conditions?.find(({ type }) => type === one.type),
+          one,
+        ),
+    )
+    .map(({ type, status, reason, message }) => ({
+      reason: status === 'True' ? type : reason,
+      note: message.slice(0, MOST_TEXT),
+    }));
+}
+
+function isTold(before: Condition | undefined, { status, reason, message }: Condition): boolean {
+  return before?.status === status && before.reason === reason && before.message === message;
+}
