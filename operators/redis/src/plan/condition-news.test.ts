@@ -23,3 +23,19 @@ test('what is amiss is told when it comes and when it says something else, not w
   assert.deepEqual(conditionNews({ conditions: [{ ...invalid, status: 'True' }, missing] }, after), told.slice(0, 1));
   assert.deepEqual(conditionNews({ conditions: [invalid, { ...missing, message: 'another' }] }, after), told.slice(1));
 });
+
+test('each refusal is told once, with its code and what to do, until it is over', () => {
+  const refusal = (code: string, message = 'no') => ({ kind: 'fix', stage: 'proposal' as const, code, message });
+  const [old, split] = [refusal('UNSUPPORTED_VERSION'), refusal('SPLIT_CLUSTER')];
+  const failed = { ...refusal('REDIS_REPLY'), stage: 'run' as const };
+  const [said, ...more] = conditionNews({}, { setbacks: [failed, old, { ...old, message: 'nor that' }] });
+  assert.deepEqual(more, []);
+  assert.equal(said?.reason, 'UnsupportedVersion');
+  assert.match(said?.note ?? '', /^fix: nor that\. \w/);
+  assert.deepEqual(conditionNews({ setbacks: [old] }, { setbacks: [{ ...old, message: 'of another' }] }), []);
+  assert.deepEqual(
+    conditionNews({ setbacks: [old] }, { setbacks: [old, split] }).map(({ reason }) => reason),
+    ['SplitCluster'],
+  );
+  assert.deepEqual(conditionNews({ setbacks: [old] }, {}), []);
+});

@@ -4,6 +4,8 @@
  */
 import type { DeepReadonly } from '@reeve/runtime';
 import type { RedisClusterStatus } from '../api/cluster.ts';
+import { conditionType } from './cluster-status.ts';
+import { withRemedy } from './setbacks.ts';
 
 type Status = DeepReadonly<Pick<RedisClusterStatus, 'conditions' | 'setbacks'>>;
 type Condition = NonNullable<Status['conditions']>[number];
@@ -24,6 +26,24 @@ const AMISS: Readonly<Record<string, Condition['status']>> = {
 };
 
 export function conditionNews(before: Status, after: Status): readonly News[] {
+  return [...refusalNews(before, after), ...amissNews(before, after)];
+}
+
+/** Each refusal by itself, with its code as the reason: a condition names only the first. That another node is refused is not news. */
+function refusalNews(before: Status, after: Status): readonly News[] {
+  const refusals = ({ setbacks = [] }: Status) => setbacks.filter(({ stage }) => stage === 'proposal');
+  const nameOf = ({ kind, code }: { readonly kind: string; readonly code: string }) => `${kind} ${code}`;
+  const told = new Set(refusals(before).map(nameOf));
+  const fresh = new Map(refusals(after).map((one) => [nameOf(one), one]));
+  return [...fresh]
+    .filter(([name]) => !told.has(name))
+    .map(([, { kind, code, message }]) => ({
+      reason: conditionType(code),
+      note: withRemedy(code, `${kind}: ${message}`).slice(0, MOST_TEXT),
+    }));
+}
+
+function amissNews(before: Status, after: Status): readonly News[] {
   return (after.conditions ?? [])
     .filter(({ type, status }) => AMISS[type] === status)
     .filter(
