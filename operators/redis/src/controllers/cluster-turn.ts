@@ -16,13 +16,14 @@ import {
 import type { ConnectOptions } from '../client/client.ts';
 import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
-import { topologyOf } from '../plan/cluster-status.ts';
+import { lastTopology, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { noStrays } from '../plan/stray-keys.ts';
+import { type Unseen, unseenBy } from '../plan/unseen.ts';
 import { isBrokenNow } from './broken-pod.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
@@ -98,6 +99,8 @@ export class ClusterTurn {
   /** Why pods are not given the image that is asked for. */
   #held: Refusal | undefined;
   #allSeeds: Environment['seeds'] = [];
+  /** Why nothing is known of the servers. */
+  #unseen: Unseen | undefined;
 
   constructor(given: TurnGiven) {
     this.#given = given;
@@ -123,6 +126,7 @@ export class ClusterTurn {
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
+    this.#unseen = unseenBy({ hasAccess: whole !== undefined, view: seen.view, waitingFor: this.#waiting });
     this.#record.saw(seen.view, isWhole(seen, this.#desired));
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
@@ -339,17 +343,17 @@ export class ClusterTurn {
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
-    const { findings } = seen;
     const { enrollment, podAgents } = this.#given;
     const roster = (enrollment ?? podAgents)?.roster;
     const told = toldStates(roster ?? [], seen.view);
-    const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(seen.members, seen.view), {
-      view: seen.view,
-      told,
-    });
+    const unseen = this.#unseen;
+    const before = this.#before as RedisClusterStatus;
+    const fresh = unseen ? lastTopology(before) : topologyOf(seen.members, seen.view);
+    const topology = storeStates(before, fresh, { view: seen.view, told });
     const run = runs.of(work.key);
     const strays = this.#checked?.checked.strays ?? (this.#isFixed ? noStrays : undefined);
-    this.#given.saw({ findings, ...topology, operation: this.#record.current?.kind });
+    const looked = unseen ? undefined : { findings: seen.findings, ...topology };
+    this.#given.saw({ looked, operation: this.#record.current?.kind });
     const status = statusOf({
       before: this.#before,
       generation: work.object.metadata.generation,
@@ -359,6 +363,7 @@ export class ClusterTurn {
       desired: this.#desired,
       roster,
       seen,
+      unseen,
       chosen: this.#record.chosen,
       approvals: this.#record.approvals,
       topology,
@@ -377,7 +382,8 @@ export class ClusterTurn {
     });
     const homes = { kind: enrollment ? 'Member' : 'Pod', namespace: work.object.metadata.namespace ?? '' } as const;
     const { toldFindings } = this.#given;
-    tellTurn(work.events, { before: this.#before, after: status, seen, toldFindings, strays, roster, homes });
+    const isUnseen = unseen !== undefined;
+    tellTurn(work.events, { before, after: status, seen, isUnseen, toldFindings, strays, roster, homes });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });
   }
 

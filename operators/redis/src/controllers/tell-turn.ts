@@ -14,6 +14,8 @@ export interface TurnNews {
   readonly before: DeepReadonly<RedisClusterStatus>;
   readonly after: RedisClusterStatus;
   readonly seen: Seen;
+  /** Nobody could be asked: what was found before is neither over nor found anew. */
+  readonly isUnseen: boolean;
   readonly toldFindings: ToldFindings;
   /** Of a look at every key. Undefined: nobody looked. */
   readonly strays: StrayLook | undefined;
@@ -27,9 +29,8 @@ export function tellTurn(events: EventWriter, news: TurnNews): void {
   const { before, after, seen, strays, roster } = news;
   const tell = (reason: string, note: string, node: NodeId | undefined) =>
     events.warning(reason, note, 'Check', node === undefined ? undefined : referenceTo(node, news));
-  for (const { reason, note, node } of news.toldFindings.news(seen.findings, before.conditions)) {
-    tell(reason, note, node);
-  }
+  const found = news.isUnseen ? [] : news.toldFindings.news(seen.findings, before.conditions);
+  for (const { reason, note, node } of found) tell(reason, note, node);
   for (const { message, nodes } of strays?.found.slice(0, MOST_NEWS) ?? []) tell(STRAY_KEYS, message, nodes[0]);
   if (roster) tellAgents(events, before.conditions as RedisClusterStatus['conditions'], roster);
   for (const { reason, note } of conditionNews(before, after)) events.warning(reason, note, 'Reconcile');

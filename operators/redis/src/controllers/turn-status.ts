@@ -11,11 +11,19 @@ import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import type { NodeId } from '../api/view.ts';
 import { boundedStatus } from '../plan/bounded-status.ts';
-import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
+import {
+  conditionType,
+  findingConditions,
+  phaseOf,
+  shownTopology,
+  type Topology,
+  unseenConditions,
+} from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
 import { type Setback, setbackConditions, withRemedy } from '../plan/setbacks.ts';
 import { strayConditions, type StrayLook } from '../plan/stray-keys.ts';
+import { silentConditions, type Unseen } from '../plan/unseen.ts';
 import { isWhole, type Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
@@ -52,6 +60,8 @@ export interface TurnFacts {
   /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
+  /** Why nothing is known of the servers. */
+  readonly unseen: Unseen | undefined;
   readonly chosen: readonly NodeId[];
   /** How many approvals were used up. */
   readonly approvals: number;
@@ -81,7 +91,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const { members, findings } = seen;
   const whole = isWhole(seen, desired);
   const conditions = [
-    ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole: whole }),
+    ...lookConditions(facts, whole),
     ...ownConditions(facts),
     ...certificateConditions(conditionsOf(before), facts.offer),
     ...userConditions(conditionsOf(before), facts.unproved),
@@ -120,6 +130,20 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...(current && { currentOperation: current }),
     operations: facts.history,
   } as RedisClusterStatus);
+}
+
+/** What a look at the servers says. Of our own servers nothing is served before they were made a cluster, whether they are asked or not. */
+function lookConditions(facts: TurnFacts, whole: boolean): readonly NewCondition[] {
+  const { seen, desired, configured, topology, unseen } = facts;
+  const before = conditionsOf(facts.before);
+  const isExternal = desired.members === 'external';
+  const isUnknown = unseen !== undefined && (configured || isExternal);
+  return [
+    ...(isUnknown
+      ? unseenConditions(before, unseen)
+      : findingConditions(before, seen.findings, { ...topology, configured, isWhole: whole })),
+    ...(unseen && !unseen.isAsked ? [] : silentConditions(before, seen.members, { view: seen.view, isExternal })),
+  ];
 }
 
 function ownConditions({ problems, undeclared, setbacks }: TurnFacts): readonly NewCondition[] {

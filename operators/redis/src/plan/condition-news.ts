@@ -23,6 +23,8 @@ const AMISS: Readonly<Record<string, Condition['status']>> = {
   Declared: 'False',
   CertificateRefused: 'True',
   UserSecretMissing: 'True',
+  ServersSilent: 'True',
+  Available: 'Unknown',
 };
 
 export function conditionNews(before: Status, after: Status): readonly News[] {
@@ -44,21 +46,28 @@ function refusalNews(before: Status, after: Status): readonly News[] {
 }
 
 function amissNews(before: Status, after: Status): readonly News[] {
-  return (after.conditions ?? [])
-    .filter(({ type, status }) => AMISS[type] === status)
-    .filter(
-      (one) =>
-        !isTold(
-          before.conditions?.find(({ type }) => type === one.type),
-          one,
-        ),
-    )
-    .map(({ type, status, reason, message }) => ({
-      reason: status === 'True' ? type : reason,
-      note: message.slice(0, MOST_TEXT),
-    }));
+  const amiss = (after.conditions ?? []).filter(({ type, status }) => AMISS[type] === status);
+  const areSilent = amiss.some(({ type }) => type === 'ServersSilent');
+  return (
+    amiss
+      // That servers let nobody in is why nothing is known of them: told once.
+      .filter(({ type }) => !(type === 'Available' && areSilent))
+      .filter(
+        (one) =>
+          !isTold(
+            before.conditions?.find(({ type }) => type === one.type),
+            one,
+          ),
+      )
+      .map(({ type, status, reason, message }) => ({
+        reason: status === 'True' ? type : reason,
+        note: message.slice(0, MOST_TEXT),
+      }))
+  );
 }
 
-function isTold(before: Condition | undefined, { status, reason, message }: Condition): boolean {
-  return before?.status === status && before.reason === reason && before.message === message;
+function isTold(before: Condition | undefined, { type, status, reason, message }: Condition): boolean {
+  if (before?.status !== status || before.reason !== reason) return false;
+  // Who is silent changes with every server that comes or goes.
+  return type === 'ServersSilent' || before.message === message;
 }

@@ -52,6 +52,7 @@ function statusWith(all: readonly MemberStatus[], changes: Partial<TurnFacts> = 
     strays: undefined,
     undeclared: undefined,
     unproved: undefined,
+    unseen: undefined,
     offer: undefined,
     taken: undefined,
     waitingFor: [],
