@@ -21,6 +21,7 @@ import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
+import { choosingOf } from '../plan/setbacks.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { noStrays } from '../plan/stray-keys.ts';
 import { type Unseen, unseenBy } from '../plan/unseen.ts';
@@ -281,8 +282,7 @@ export class ClusterTurn {
     this.#waiting.push(...next.waitingFor);
     const approval = { given: work.object.metadata.annotations?.[APPROVE], taken: this.#record.approvals };
     const choice = await choose({ wishes: next.wishes, settling, approval, environment });
-    const wished = new Set(next.wishes.flatMap((wish) => (wish.what === 'operation' ? [wish.kind] : [])));
-    this.#record.chose({ wished, asked: choice.asked });
+    this.#record.chose(choosingOf(next, choice.asked));
     this.#waiting.push(...choice.waitingFor);
     this.#proposed = choice.proposed;
     this.#settlesAt = choice.settlesAt;
