@@ -9,7 +9,7 @@ export interface SeenCluster {
 }
 
 interface LookedAt {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly Pick<Finding, 'code' | 'severity'>[];
   readonly primaries: number;
   readonly replicas: number;
   readonly slots: number;
@@ -40,6 +40,11 @@ export class ClusterMetrics {
 
   forget(key: string): void {
     this.#seen.delete(key);
+  }
+
+  /** With the term: whoever leads now tells them. */
+  clear(): void {
+    this.#seen.clear();
   }
 
   #looked(readings: (looked: LookedAt) => Iterable<Reading>): Generator<Reading> {

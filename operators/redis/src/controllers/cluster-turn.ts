@@ -23,9 +23,10 @@ import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { choosingOf } from '../plan/setbacks.ts';
 import { storeStates } from '../plan/stored-states.ts';
-import { noStrays } from '../plan/stray-keys.ts';
+import { areStraysSaid, countedFindings, type StrayLook } from '../plan/stray-keys.ts';
 import { type Unseen, unseenBy } from '../plan/unseen.ts';
 import { isBrokenNow } from './broken-pod.ts';
+import { countStrays } from './check-task.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
@@ -86,7 +87,8 @@ export class ClusterTurn {
   /** A task that asked for a check, or for nothing that is to be done. It ends when the cluster says what was found: else one that dies in between would have told nobody. */
   #checked: Extract<TaskStep, { checked: unknown }> | undefined;
   #hasEnded = false;
-  #isFixed = false;
+  /** Of a fix that has ended. */
+  #strays: StrayLook | undefined;
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
@@ -209,7 +211,7 @@ export class ClusterTurn {
     if (found && found.id !== this.#record.current?.id) await runs.stop(work.key, 'superseded');
     // What another one comes to is nothing to this one.
     const run = found?.id === this.#record.current?.id ? found : undefined;
-    if (this.#record.current && run?.end) await this.#end(this.#record.current, run.end);
+    if (this.#record.current && run?.end) await this.#end(this.#record.current, run.end, environment);
     else if (this.#record.current && (await this.#isCancelled(this.#record.current))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
     if (!this.#given.enrollment) {
@@ -239,7 +241,7 @@ export class ClusterTurn {
   }
 
   /** The end of an operation, to be written with the next status: until then it is remembered where it ran. */
-  async #end(current: CurrentOperation, end: RunEnd): Promise<void> {
+  async #end(current: CurrentOperation, end: RunEnd, environment: Access): Promise<void> {
     const { work, tasks, settling } = this.#given;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
     if (task) await writeTask(work, task, endedStatus(task.status, end, work.now()));
@@ -250,7 +252,8 @@ export class ClusterTurn {
     const code = failuresOf(end)?.map((one) => one.code)[0];
     // What a person asks for in vain does not keep the cluster from what it tries itself.
     if (failure === undefined || trigger.kind !== 'RedisTask') settling.ended(kind, code, work.now());
-    this.#isFixed = kind === 'fix' && failure === undefined;
+    const isFixed = kind === 'fix' && failure === undefined;
+    if (isFixed && areStraysSaid(this.#before.conditions)) this.#strays = await countStrays(environment);
     this.#record.end(end, work.now());
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
@@ -351,9 +354,7 @@ export class ClusterTurn {
     const fresh = unseen ? lastTopology(before) : topologyOf(seen.members, seen.view);
     const topology = storeStates(before, fresh, { view: seen.view, told });
     const run = runs.of(work.key);
-    const strays = this.#checked?.checked.strays ?? (this.#isFixed ? noStrays : undefined);
-    const looked = unseen ? undefined : { findings: seen.findings, ...topology };
-    this.#given.saw({ looked, operation: this.#record.current?.kind });
+    const strays = this.#checked?.checked.strays ?? this.#strays;
     const status = statusOf({
       before: this.#before,
       generation: work.object.metadata.generation,
@@ -380,6 +381,8 @@ export class ClusterTurn {
       current: this.#record.current,
       history: this.#record.history,
     });
+    const looked = unseen ? undefined : { ...topology, findings: countedFindings(seen.findings, status.conditions) };
+    this.#given.saw({ looked, operation: this.#record.current?.kind });
     const homes = { kind: enrollment ? 'Member' : 'Pod', namespace: work.object.metadata.namespace ?? '' } as const;
     const { toldFindings } = this.#given;
     const isUnseen = unseen !== undefined;
