@@ -1,11 +1,9 @@
 /** One turn of one cluster. */
-import { type DeepReadonly, ReeveError, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
+import { type DeepReadonly, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
 import { APPROVE, type CurrentOperation, type RedisClusterSpec, type RedisClusterStatus } from '../api/cluster.ts';
 import {
   type Pod,
   pods,
-  type RedisClusterObject,
-  redisClusters,
   type RedisTaskObject,
   secrets,
   statefulSets,
@@ -37,6 +35,7 @@ import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
 import { externalAccess } from './external.ts';
 import type { TakeBackOrders } from './left-orders.ts';
+import { liveCluster } from './live-cluster.ts';
 import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
 import { nextTask, type TaskStep } from './next-task.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
@@ -49,6 +48,7 @@ import { tellTurn } from './tell-turn.ts';
 import type { ToldFindings } from './told-findings.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
 import type { DeclaredUsers } from './users.ts';
+import { tellWaiting, whyTasksWait } from './waiting-tasks.ts';
 
 export interface TurnGiven extends TlsGiven {
   readonly runs: OperationRuns;
@@ -148,6 +148,7 @@ export class ClusterTurn {
     if (environment && this.#record.current && !isPaused && !this.#isHeldUp)
       await this.#goOn(this.#record.current, environment);
     if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members, held: this.#held });
+    await tellWaiting(work, this.#given.tasks, this.#whyTasksWait(seen));
     return this.#verdict(seen, isPaused);
   }
 
@@ -311,6 +312,13 @@ export class ClusterTurn {
     await writeTask(work, next.task, startedStatus(work.now(), this.#record.current?.id ?? ''));
   }
 
+  #whyTasksWait(seen: Seen): string | undefined {
+    const problem = this.#problems[0]?.message;
+    const isPaused = this.#given.work.object.spec.paused === true;
+    const unseen = this.#unseen?.message;
+    return whyTasksWait({ problem, isPaused, unseen, isConfigured: this.#isConfigured(seen) });
+  }
+
   /** Written with the status; begun only after that. */
   #take(begun: Omit<Begun, 'id'>, { ports }: Environment): void {
     const { work } = this.#given;
@@ -326,7 +334,7 @@ export class ClusterTurn {
     const { wishes } = nextSteps(this.#facts(seen));
     if (!wishes.some((wish) => wish.what === 'restart' && wish.pod.uid === pod.uid)) return;
     // A silent one is restarted for having nothing in it, or no life: that is not for a cache to say.
-    if (!pod.node && !isUntouched((await this.#live()).status) && !(await isBrokenNow(work, pod))) return;
+    if (!pod.node && !isUntouched((await liveCluster(work)).status) && !(await isBrokenNow(work, pod))) return;
     const present = this.#given.pods.find(({ metadata }) => metadata?.uid === pod.uid);
     if (!present) return;
     work.events.normal('PodRestarted', why, 'restart');
@@ -394,18 +402,9 @@ export class ClusterTurn {
   async #goOn(current: CurrentOperation, environment: Access): Promise<void> {
     const { work, runs } = this.#given;
     if (runs.of(work.key)) return;
-    if ((await this.#live()).status?.currentOperation?.id !== current.id) return;
+    if ((await liveCluster(work)).status?.currentOperation?.id !== current.id) return;
     work.signal.throwIfAborted();
     runs.start(work.key, current, environment);
-  }
-
-  /** The cluster as the server has it. Throws if it is gone: then nothing is done for it. */
-  async #live(): Promise<RedisClusterObject> {
-    const { work } = this.#given;
-    const { name, namespace, uid } = work.object.metadata;
-    const live = await work.api.resource(redisClusters, namespace).find(name, { signal: work.signal });
-    if (live?.metadata.uid === uid) return live;
-    throw new ReeveError('OBJECT_REPLACED', `RedisCluster ${work.key} is gone, or another one has its name`);
   }
 
   /** What settles or failed has its own time, but never a later one than the next look: others may be amiss by then. */
