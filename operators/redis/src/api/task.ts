@@ -124,7 +124,8 @@ const status = object({
     list(condition, {
       maxItems: 8,
       key: 'type',
-      description: 'Succeeded or Failed when it has ended; Waiting while there is no cluster. The reason is the code.',
+      description:
+        'Succeeded or Failed when it has ended; Waiting while there is no cluster, or nothing is done for it. The reason is the code.',
     }),
   ),
   findings: optional(

@@ -141,6 +141,7 @@ export class RedisClusterController extends Controller<RedisClusterObject> {
       return {
         [Symbol.asyncDispose]: async () => {
           await runs[Symbol.asyncDispose]();
+          this.#metrics.clear();
           // Servers go on without us: a connection that stays open would keep this process from ending.
           for (const key of new Set([...this.#kept.keys(), ...this.#retired.keys()])) this.#disconnect(key);
         },

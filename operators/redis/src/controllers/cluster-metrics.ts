@@ -3,23 +3,28 @@ import type { Reading, Registry } from '@reeve/runtime/manager';
 import type { Finding } from '../api/findings.ts';
 
 export interface SeenCluster {
-  readonly findings: readonly Finding[];
+  /** Undefined: nobody could ask the servers. Of what is not known there is no number, least of all 0. */
+  readonly looked: LookedAt | undefined;
+  readonly operation?: string | undefined;
+}
+
+interface LookedAt {
+  readonly findings: readonly Pick<Finding, 'code' | 'severity'>[];
   readonly primaries: number;
   readonly replicas: number;
   readonly slots: number;
-  readonly operation?: string | undefined;
 }
 
 export class ClusterMetrics {
   readonly #seen = new Map<string, SeenCluster>();
 
   constructor(registry: Pick<Registry, 'read'> | undefined) {
-    registry?.read('reeve_redis_findings', 'What the check found, by code and severity.', () => this.#all(findings));
+    registry?.read('reeve_redis_findings', 'What the check found, by code and severity.', () => this.#looked(findings));
     registry?.read('reeve_redis_slots_served', 'Slots with an owner that answers, of 16384.', () =>
-      this.#all(({ slots }) => [{ labels: {}, value: slots }]),
+      this.#looked(({ slots }) => [{ labels: {}, value: slots }]),
     );
     registry?.read('reeve_redis_members', 'Nodes that answer, by role.', () =>
-      this.#all(({ primaries, replicas }) => [
+      this.#looked(({ primaries, replicas }) => [
         { labels: { role: 'primary' }, value: primaries },
         { labels: { role: 'replica' }, value: replicas },
       ]),
@@ -37,6 +42,15 @@ export class ClusterMetrics {
     this.#seen.delete(key);
   }
 
+  /** With the term: whoever leads now tells them. */
+  clear(): void {
+    this.#seen.clear();
+  }
+
+  #looked(readings: (looked: LookedAt) => Iterable<Reading>): Generator<Reading> {
+    return this.#all(({ looked }) => (looked ? readings(looked) : []));
+  }
+
   *#all(readings: (seen: SeenCluster) => Iterable<Reading>): Generator<Reading> {
     for (const [key, seen] of this.#seen) {
       const [namespace = '', cluster = ''] = key.split('/');
@@ -45,7 +59,7 @@ export class ClusterMetrics {
   }
 }
 
-function* findings({ findings: all }: SeenCluster): Generator<Reading> {
+function* findings({ findings: all }: LookedAt): Generator<Reading> {
   const counts = new Map<string, { readonly labels: Reading['labels']; value: number }>();
   for (const { code, severity } of all) {
     const known = counts.get(`${code} ${severity}`) ?? { labels: { code, severity }, value: 0 };

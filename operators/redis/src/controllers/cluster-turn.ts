@@ -1,12 +1,9 @@
 /** One turn of one cluster. */
-import { type DeepReadonly, ReeveError, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
+import { type DeepReadonly, type Refusal, type Verdict, type Waiting, wakeAt } from '@reeve/runtime';
 import { APPROVE, type CurrentOperation, type RedisClusterSpec, type RedisClusterStatus } from '../api/cluster.ts';
-import type { ObjectReference } from '@reeve/runtime/manager';
 import {
   type Pod,
   pods,
-  type RedisClusterObject,
-  redisClusters,
   type RedisTaskObject,
   secrets,
   statefulSets,
@@ -14,19 +11,21 @@ import {
   type Secret,
   redisTasks,
 } from '../api/kinds.ts';
-import type { NodeId } from '../api/view.ts';
 import type { ConnectOptions } from '../client/client.ts';
 import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
-import { topologyOf } from '../plan/cluster-status.ts';
+import { lastTopology, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
 import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
+import { choosingOf } from '../plan/setbacks.ts';
 import { storeStates } from '../plan/stored-states.ts';
 import { oldPodsWait } from '../plan/rolling.ts';
-import { noStrays, STRAY_KEYS } from '../plan/stray-keys.ts';
+import { areStraysSaid, countedFindings, type StrayLook } from '../plan/stray-keys.ts';
+import { type Unseen, unseenBy } from '../plan/unseen.ts';
 import { isBrokenNow } from './broken-pod.ts';
+import { countStrays } from './check-task.ts';
 import { type Choice, choose, type Settling } from './choose.ts';
 import { podFacts } from './cluster-facts.ts';
 import type { SeenCluster } from './cluster-metrics.ts';
@@ -35,8 +34,9 @@ import { connectOptionsOf } from './credentials.ts';
 import { declareAuth, declareServices, declareSet, heldBack, heldWait, replicasNow } from './declare.ts';
 import type { Enrollment, PodAgents } from './enrolled-members.ts';
 import type { Environment } from './environment.ts';
-import { externalAccess, tellAgents } from './external.ts';
+import { externalAccess } from './external.ts';
 import type { TakeBackOrders } from './left-orders.ts';
+import { liveCluster } from './live-cluster.ts';
 import { type Access, accessOf, isConfigured, isUntouched, isWhole, lookAt, memberSeeds, type Seen } from './look.ts';
 import { nextTask, type TaskStep } from './next-task.ts';
 import type { OperationRuns, RunEnd } from './operation-runs.ts';
@@ -45,8 +45,11 @@ import { type Begun, OperationsRecord } from './operations-record.ts';
 import { agentWaits, externalPods, toldStates } from './roster.ts';
 import { endedStatus, startedStatus, triggerOf, writeTask } from './tasks.ts';
 import { hasSameGoal, MOST_TEXT, statusOf, type Undeclared, undeclaredBy } from './turn-status.ts';
-import { MOST_NEWS, type ToldFindings } from './told-findings.ts';
+import { tellTurn } from './tell-turn.ts';
+import type { ToldFindings } from './told-findings.ts';
 import { advanceUpgrade } from './upgrade-task.ts';
+import type { DeclaredUsers } from './users.ts';
+import { tellWaiting, whyTasksWait } from './waiting-tasks.ts';
 
 export interface TurnGiven extends TlsGiven {
   readonly runs: OperationRuns;
@@ -85,18 +88,23 @@ export class ClusterTurn {
   /** A task that asked for a check, or for nothing that is to be done. It ends when the cluster says what was found: else one that dies in between would have told nobody. */
   #checked: Extract<TaskStep, { checked: unknown }> | undefined;
   #hasEnded = false;
-  #isFixed = false;
+  /** Of a fix that has ended. */
+  #strays: StrayLook | undefined;
   /** What was written of it is not in the cache yet. */
   #endedTask: string | undefined;
   /** Why an object of ours could not be made what it should be. */
   #undeclared: Undeclared | undefined;
   #users = '';
+  /** Users without a password to go by. Undefined: nobody looked. */
+  #unproved: DeclaredUsers['unproved'] | undefined;
   #canDeclareSet = true;
   /** Agents may still be at something of a plan that is no more. */
   #isHeldUp = false;
   /** Why pods are not given the image that is asked for. */
   #held: Refusal | undefined;
   #allSeeds: Environment['seeds'] = [];
+  /** Why nothing is known of the servers. */
+  #unseen: Unseen | undefined;
 
   constructor(given: TurnGiven) {
     this.#given = given;
@@ -122,6 +130,7 @@ export class ClusterTurn {
     const isExternal = this.#given.enrollment !== undefined;
     const whole = await (isExternal ? this.#enter() : isPaused ? this.#asBefore() : this.#declare());
     const seen = await this.#look(whole);
+    this.#unseen = unseenBy({ hasAccess: whole !== undefined, view: seen.view, waitingFor: this.#waiting });
     this.#record.saw(seen.view, isWhole(seen, this.#desired));
     this.#allSeeds = whole?.seeds ?? [];
     const environment = whole && { ...whole, seeds: memberSeeds(seen, whole.seeds) };
@@ -140,14 +149,16 @@ export class ClusterTurn {
     if (environment && this.#record.current && !isPaused && !this.#isHeldUp)
       await this.#goOn(this.#record.current, environment);
     if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members, held: this.#held });
+    await tellWaiting(work, this.#given.tasks, this.#whyTasksWait(seen));
     return this.#verdict(seen, isPaused);
   }
 
   /** Secret, configuration and services first: pods cannot begin without them. The set follows when its size is known to be safe. */
   async #declare(): Promise<Access | undefined> {
     const { work, newPassword } = this.#given;
-    const { secret, waitingFor } = await declareAuth(work, newPassword);
+    const { secret, waitingFor, unproved } = await declareAuth(work, newPassword);
     this.#waiting.push(...waitingFor);
+    this.#unproved = unproved;
     this.#users = secret?.data?.['users.acl'] ?? '';
     await this.#tryTo(() => declareServices(work, this.#desired));
     // A pod without the account of its agent would not even be made.
@@ -202,7 +213,7 @@ export class ClusterTurn {
     if (found && found.id !== this.#record.current?.id) await runs.stop(work.key, 'superseded');
     // What another one comes to is nothing to this one.
     const run = found?.id === this.#record.current?.id ? found : undefined;
-    if (this.#record.current && run?.end) await this.#end(this.#record.current, run.end);
+    if (this.#record.current && run?.end) await this.#end(this.#record.current, run.end, environment);
     else if (this.#record.current && (await this.#isCancelled(this.#record.current))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
     if (!this.#given.enrollment) {
@@ -233,7 +244,7 @@ export class ClusterTurn {
   }
 
   /** The end of an operation, to be written with the next status: until then it is remembered where it ran. */
-  async #end(current: CurrentOperation, end: RunEnd): Promise<void> {
+  async #end(current: CurrentOperation, end: RunEnd, environment: Access): Promise<void> {
     const { work, tasks, settling } = this.#given;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
     if (task) await writeTask(work, task, endedStatus(task.status, end, work.now()));
@@ -244,7 +255,8 @@ export class ClusterTurn {
     const code = failuresOf(end)?.map((one) => one.code)[0];
     // What a person asks for in vain does not keep the cluster from what it tries itself.
     if (failure === undefined || trigger.kind !== 'RedisTask') settling.ended(kind, code, work.now());
-    this.#isFixed = kind === 'fix' && failure === undefined;
+    const isFixed = kind === 'fix' && failure === undefined;
+    if (isFixed && areStraysSaid(this.#before.conditions)) this.#strays = await countStrays(environment);
     this.#record.end(end, work.now());
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
@@ -276,8 +288,7 @@ export class ClusterTurn {
     this.#waiting.push(...next.waitingFor);
     const approval = { given: work.object.metadata.annotations?.[APPROVE], taken: this.#record.approvals };
     const choice = await choose({ wishes: next.wishes, settling, approval, environment });
-    const wished = new Set(next.wishes.flatMap((wish) => (wish.what === 'operation' ? [wish.kind] : [])));
-    this.#record.chose({ wished, asked: choice.asked });
+    this.#record.chose(choosingOf(next, choice.asked));
     this.#waiting.push(...choice.waitingFor);
     this.#proposed = choice.proposed;
     this.#settlesAt = choice.settlesAt;
@@ -303,6 +314,13 @@ export class ClusterTurn {
     await writeTask(work, next.task, startedStatus(work.now(), this.#record.current?.id ?? ''));
   }
 
+  #whyTasksWait(seen: Seen): string | undefined {
+    const problem = this.#problems[0]?.message;
+    const isPaused = this.#given.work.object.spec.paused === true;
+    const unseen = this.#unseen?.message;
+    return whyTasksWait({ problem, isPaused, unseen, isConfigured: this.#isConfigured(seen) });
+  }
+
   /** Written with the status; begun only after that. */
   #take(begun: Omit<Begun, 'id'>, { ports }: Environment): void {
     const { work } = this.#given;
@@ -318,7 +336,7 @@ export class ClusterTurn {
     const { wishes } = nextSteps(this.#facts(seen));
     if (!wishes.some((wish) => wish.what === 'restart' && wish.pod.uid === pod.uid)) return;
     // A silent one is restarted for having nothing in it, or no life: that is not for a cache to say.
-    if (!pod.node && !isUntouched((await this.#live()).status) && !(await isBrokenNow(work, pod))) return;
+    if (!pod.node && !isUntouched((await liveCluster(work)).status) && !(await isBrokenNow(work, pod))) return;
     const present = this.#given.pods.find(({ metadata }) => metadata?.uid === pod.uid);
     if (!present) return;
     work.events.normal('PodRestarted', why, 'restart');
@@ -338,25 +356,15 @@ export class ClusterTurn {
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
     const { work, runs } = this.#given;
-    const { findings } = seen;
     const { enrollment, podAgents } = this.#given;
     const roster = (enrollment ?? podAgents)?.roster;
     const told = toldStates(roster ?? [], seen.view);
-    const topology = storeStates(this.#before as RedisClusterStatus, topologyOf(seen.members, seen.view), {
-      view: seen.view,
-      told,
-    });
+    const unseen = this.#unseen;
+    const before = this.#before as RedisClusterStatus;
+    const fresh = unseen ? lastTopology(before) : topologyOf(seen.members, seen.view);
+    const topology = storeStates(before, fresh, { view: seen.view, told });
     const run = runs.of(work.key);
-    for (const { reason, note, node } of this.#given.toldFindings.news(findings, this.#before.conditions)) {
-      work.events.warning(reason, note, 'Check', node === undefined ? undefined : this.#referenceTo(node, seen));
-    }
-    const strays = this.#checked?.checked.strays ?? (this.#isFixed ? noStrays : undefined);
-    for (const { message, nodes } of strays?.found.slice(0, MOST_NEWS) ?? []) {
-      const [node] = nodes;
-      work.events.warning(STRAY_KEYS, message, 'Check', node === undefined ? undefined : this.#referenceTo(node, seen));
-    }
-    if (roster) tellAgents(work.events, this.#before.conditions as RedisClusterStatus['conditions'], roster);
-    this.#given.saw({ findings, ...topology, operation: this.#record.current?.kind });
+    const strays = this.#checked?.checked.strays ?? this.#strays;
     const status = statusOf({
       before: this.#before,
       generation: work.object.metadata.generation,
@@ -366,6 +374,7 @@ export class ClusterTurn {
       desired: this.#desired,
       roster,
       seen,
+      unseen,
       chosen: this.#record.chosen,
       approvals: this.#record.approvals,
       topology,
@@ -373,6 +382,7 @@ export class ClusterTurn {
       problems: this.#problems,
       setbacks: this.#record.setbacks,
       undeclared: this.#undeclared,
+      unproved: this.#unproved,
       offer: this.#tls.judged,
       taken: this.#tls.taken,
       waitingFor: this.#waiting,
@@ -381,34 +391,22 @@ export class ClusterTurn {
       current: this.#record.current,
       history: this.#record.history,
     });
+    const looked = unseen ? undefined : { ...topology, findings: countedFindings(seen.findings, status.conditions) };
+    this.#given.saw({ looked, operation: this.#record.current?.kind });
+    const homes = { kind: enrollment ? 'Member' : 'Pod', namespace: work.object.metadata.namespace ?? '' } as const;
+    const { toldFindings } = this.#given;
+    const isUnseen = unseen !== undefined;
+    tellTurn(work.events, { before, after: status, seen, isUnseen, toldFindings, strays, roster, homes });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });
-  }
-
-  /** Of what is said of a node: its pod or member, by what it was before if it is silent now; where there is none, its id. */
-  #referenceTo(node: NodeId, { members }: Seen): ObjectReference {
-    const { namespace = '' } = this.#given.work.object.metadata;
-    const kind = this.#given.enrollment ? 'Member' : 'Pod';
-    const stored = this.#before.members?.find(({ id }) => id === node)?.pod;
-    const home = members.find((one) => (one.node ? one.node.id === node : one.name === stored));
-    return home ? { kind, namespace, name: home.name, uid: home.uid } : { namespace, name: node };
   }
 
   /** What runs already goes on. What does not is begun only if it is, at this moment, the goal that the server has: the cache may lag. */
   async #goOn(current: CurrentOperation, environment: Access): Promise<void> {
     const { work, runs } = this.#given;
     if (runs.of(work.key)) return;
-    if ((await this.#live()).status?.currentOperation?.id !== current.id) return;
+    if ((await liveCluster(work)).status?.currentOperation?.id !== current.id) return;
     work.signal.throwIfAborted();
     runs.start(work.key, current, environment);
-  }
-
-  /** The cluster as the server has it. Throws if it is gone: then nothing is done for it. */
-  async #live(): Promise<RedisClusterObject> {
-    const { work } = this.#given;
-    const { name, namespace, uid } = work.object.metadata;
-    const live = await work.api.resource(redisClusters, namespace).find(name, { signal: work.signal });
-    if (live?.metadata.uid === uid) return live;
-    throw new ReeveError('OBJECT_REPLACED', `RedisCluster ${work.key} is gone, or another one has its name`);
   }
 
   /** What settles or failed has its own time, but never a later one than the next look: others may be amiss by then. */

@@ -8,12 +8,12 @@ import { labelsOf, namesOf } from '../plan/children.ts';
 /** The password of the user `default`, for clients. */
 const PASSWORD = 'password';
 const ADMIN_PASSWORD = 'admin-password';
+const USERS = 'users.acl';
 
 type User = NonNullable<NonNullable<RedisClusterSpec['auth']>['users']>[number];
 
-export interface NewUser extends User {
-  readonly password: string;
-}
+/** With the password of its Secret, or, where that does not say it, with the hash that servers have of it. */
+export type NewUser = User & ({ readonly password: string } | { readonly hash: string });
 
 /**
  * The Secret as it should be. Passwords that are there stay; `newPassword` is asked for those that are not. Servers read the ACL file
@@ -31,12 +31,12 @@ export function secretOf(
   const acl = [
     `user default on ${hashed(password)} ~* &* +@all`,
     `user ${ADMINISTRATOR} on ${hashed(adminPassword)} ~* &* +@all`,
-    ...users.map((user) => `user ${user.name} on ${hashed(user.password)} ${user.rules}`),
+    ...users.map((user) => `user ${user.name} on ${'hash' in user ? user.hash : hashed(user.password)} ${user.rules}`),
   ];
   const data = {
     [PASSWORD]: password,
     [ADMIN_PASSWORD]: adminPassword,
-    'users.acl': `${acl.join('\n')}\n`,
+    [USERS]: `${acl.join('\n')}\n`,
     'auth.conf': `masteruser ${ADMINISTRATOR}\nmasterauth ${adminPassword}\n`,
   };
   return {
@@ -50,6 +50,13 @@ export function secretOf(
 export function connectOptionsOf(secret: Secret | undefined): ConnectOptions | undefined {
   const password = textOf(secret, ADMIN_PASSWORD);
   return password === undefined ? undefined : { username: ADMINISTRATOR, password };
+}
+
+/** What servers know of a user's password, as they were given it last. */
+export function keptHash(secret: Secret | undefined, user: string): string | undefined {
+  const lines = (textOf(secret, USERS) ?? '').split('\n').map((line) => line.split(' '));
+  const known = lines.find(([word, name]) => word === 'user' && name === user)?.[3];
+  return known?.startsWith('#') ? known : undefined;
 }
 
 export function textOf(secret: Secret | undefined, key: string): string | undefined {

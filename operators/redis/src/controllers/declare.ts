@@ -1,7 +1,6 @@
 /** Brings a cluster's objects in Kubernetes to what they should be. Applies only; nothing is deleted here. */
 import { digest, type DeepReadonly, ReeveError, type Waiting } from '@reeve/runtime';
-import type { Reconcile, ResourceApi } from '@reeve/runtime/manager';
-import type { RedisClusterSpec } from '../api/cluster.ts';
+import type { Reconcile } from '@reeve/runtime/manager';
 import {
   configMaps,
   disruptionBudgets,
@@ -28,16 +27,21 @@ import { type HeldImage, heldImage } from '../plan/held-image.ts';
 import { ordinalOf, type PodMember } from '../plan/pods.ts';
 import { presentReplicas, safeReplicas } from '../plan/shrink.ts';
 import { isUntouched } from './look.ts';
-import { connectOptionsOf, type NewUser, secretOf, textOf } from './credentials.ts';
+import { connectOptionsOf, secretOf } from './credentials.ts';
+import { type DeclaredUsers, usersOf } from './users.ts';
 
 type Work = Reconcile<RedisClusterObject>;
 type Named = { readonly metadata?: { readonly name?: string } };
 
-/** The Secret with the passwords. Users whose own secret is not there yet are left out, and waited for. */
-export async function declareAuth(
-  work: Work,
-  newPassword: () => string,
-): Promise<{ readonly secret: DeepReadonly<Secret> | undefined; readonly waitingFor: readonly Waiting[] }> {
+interface DeclaredAuth {
+  readonly secret: DeepReadonly<Secret> | undefined;
+  readonly waitingFor: readonly Waiting[];
+  /** Undefined: nobody looked at the users. */
+  readonly unproved?: DeclaredUsers['unproved'];
+}
+
+/** The Secret with the passwords. */
+export async function declareAuth(work: Work, newPassword: () => string): Promise<DeclaredAuth> {
   const { object, api, signal } = work;
   const { name, namespace = '' } = object.metadata;
   const own = api.resource(secrets, namespace);
@@ -50,28 +54,10 @@ export async function declareAuth(
     const message = `secret ${secretName} has lost the password of the servers: bring it back from a copy`;
     return { secret: undefined, waitingFor: [{ reason: 'SecretLost', message, subjects: [secretName] }] };
   }
-  const { users, waitingFor } = await usersOf(own, object.spec, signal);
-  return { secret: await work.apply(secrets, secretOf(name, present, users, newPassword)), waitingFor };
-}
-
-/** The users of a spec with the passwords of their secrets. Those without one are waited for. */
-export async function usersOf(
-  own: Pick<ResourceApi<Secret>, 'find'>,
-  spec: DeepReadonly<RedisClusterSpec>,
-  signal: AbortSignal,
-): Promise<{ readonly users: readonly NewUser[]; readonly waitingFor: readonly Waiting[] }> {
-  const users: NewUser[] = [];
-  const waitingFor: Waiting[] = [];
-  for (const user of spec.auth?.users ?? []) {
-    const { passwordSecret: from } = user;
-    const password = textOf(await own.find(from.name, { signal }), from.key);
-    if (password !== undefined && password !== '') users.push({ ...user, password });
-    else {
-      const message = `user ${user.name}: there is no key ${from.key} in secret ${from.name}`;
-      waitingFor.push({ reason: 'UserSecret', message, subjects: [from.name] });
-    }
-  }
-  return { users, waitingFor };
+  // Live: a cache may not know yet what servers were given a moment ago.
+  const given = () => own.find(secretName, { signal });
+  const { users, unproved, waitingFor } = await usersOf(own, object.spec, given, signal);
+  return { secret: await work.apply(secrets, secretOf(name, present, users, newPassword)), waitingFor, unproved };
 }
 
 /**

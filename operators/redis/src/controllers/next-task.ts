@@ -5,9 +5,9 @@ import type { MemberStatus } from '../api/cluster.ts';
 import type { RedisClusterObject, RedisTaskObject } from '../api/kinds.ts';
 import type { Desired } from '../plan/desired.ts';
 import type { OperationWish } from '../plan/next.ts';
-import { noStrays } from '../plan/stray-keys.ts';
+import { areStraysSaid } from '../plan/stray-keys.ts';
 import { taskWish } from '../plan/task-wish.ts';
-import { type Checked, checkTask } from './check-task.ts';
+import { type Checked, checkTask, countStrays } from './check-task.ts';
 import { choose, Settling } from './choose.ts';
 import type { Environment } from './environment.ts';
 import type { Seen } from './look.ts';
@@ -46,8 +46,9 @@ export async function nextTask(given: NextTaskGiven): Promise<TaskStep | undefin
     if (refused.length > 0) await writeTask(work, task, refusedStatus(refused, now));
     else {
       const status = { phase: 'Succeeded', endedAt: timestamp(now), message: 'there was nothing to do' } as const;
-      // A fix that finds nothing to do has looked for stray keys, too.
-      return { task, checked: { status, ...(wish.kind === 'fix' && { strays: noStrays }) } };
+      // What a fix finds nothing of any more may be over. It goes on without those that it cannot read.
+      const isAsked = wish.kind === 'fix' && areStraysSaid(work.object.status?.conditions);
+      return { task, checked: { status, ...(isAsked && { strays: await countStrays(environment) }) } };
     }
   }
   return undefined;

@@ -26,7 +26,7 @@ export class ToldFindings {
   /** What is to be told now, the worst first. What is told, or too much to be told, is not told again while it stands. */
   news(findings: readonly Finding[], before: DeepReadonly<RedisClusterStatus>['conditions']): readonly FindingNews[] {
     const serious = findings.filter(({ severity }) => severity !== 'info');
-    const standing = new Set((before ?? []).filter(({ status }) => status === 'True').map(({ type }) => type));
+    const standing = new Set((before ?? []).filter(({ status }) => status !== 'False').map(({ type }) => type));
     const told = this.#told;
     const isTold = (key: string, code: string) => told?.has(key) ?? standing.has(conditionType(code));
     const fresh = serious.flatMap((finding) => {

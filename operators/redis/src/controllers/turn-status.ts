@@ -11,15 +11,24 @@ import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
 import type { NodeId } from '../api/view.ts';
 import { boundedStatus } from '../plan/bounded-status.ts';
-import { conditionType, findingConditions, phaseOf, shownTopology, type Topology } from '../plan/cluster-status.ts';
+import {
+  conditionType,
+  findingConditions,
+  phaseOf,
+  shownTopology,
+  type Topology,
+  unseenConditions,
+} from '../plan/cluster-status.ts';
 import type { Desired } from '../plan/desired.ts';
 import { stuckConditions } from '../plan/pod-trouble.ts';
 import { type Setback, setbackConditions, withRemedy } from '../plan/setbacks.ts';
 import { strayConditions, type StrayLook } from '../plan/stray-keys.ts';
+import { silentConditions, type Unseen } from '../plan/unseen.ts';
 import { isWhole, type Seen } from './look.ts';
 import { agentConditions, type Enrolled } from './roster.ts';
 import type { Proposal } from './run.ts';
 import type { JudgedOffer } from './tls.ts';
+import { type DeclaredUsers, userConditions } from './users.ts';
 
 const MOST_STEPS = 32;
 export const MOST_TEXT = 2_000;
@@ -51,6 +60,8 @@ export interface TurnFacts {
   /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;
   readonly seen: Seen;
+  /** Why nothing is known of the servers. */
+  readonly unseen: Unseen | undefined;
   readonly chosen: readonly NodeId[];
   /** How many approvals were used up. */
   readonly approvals: number;
@@ -62,6 +73,8 @@ export interface TurnFacts {
   /** What operations would not do, and what they failed with. */
   readonly setbacks: readonly Setback[];
   readonly undeclared: Undeclared | undefined;
+  /** Users without a password to go by. Undefined: nobody looked, and what was said of them stands. */
+  readonly unproved: DeclaredUsers['unproved'] | undefined;
   /** What came of certificates that somebody else keeps. Undefined: nobody looked at them, and what was said of them stands. */
   readonly offer: JudgedOffer | undefined;
   /** What servers were given of these. */
@@ -78,9 +91,10 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
   const { members, findings } = seen;
   const whole = isWhole(seen, desired);
   const conditions = [
-    ...findingConditions(conditionsOf(before), findings, { ...facts.topology, configured, isWhole: whole }),
+    ...lookConditions(facts, whole),
     ...ownConditions(facts),
     ...certificateConditions(conditionsOf(before), facts.offer),
+    ...userConditions(conditionsOf(before), facts.unproved),
     ...strayConditions(conditionsOf(before), facts.strays),
     ...stuckConditions(members, conditionsOf(before)),
     ...agentConditions(facts.roster, conditionsOf(before)),
@@ -117,6 +131,20 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...(current && { currentOperation: current }),
     operations: facts.history,
   } as RedisClusterStatus);
+}
+
+/** What a look at the servers says. Of our own servers nothing is served before they were made a cluster, whether they are asked or not. */
+function lookConditions(facts: TurnFacts, whole: boolean): readonly NewCondition[] {
+  const { seen, desired, configured, topology, unseen } = facts;
+  const before = conditionsOf(facts.before);
+  const isExternal = desired.members === 'external';
+  const isUnknown = unseen !== undefined && (configured || isExternal);
+  return [
+    ...(isUnknown
+      ? unseenConditions(before, unseen)
+      : findingConditions(before, seen.findings, { ...topology, configured, isWhole: whole })),
+    ...(unseen && !unseen.isAsked ? [] : silentConditions(before, seen.members, { view: seen.view, isExternal })),
+  ];
 }
 
 function ownConditions({ problems, undeclared, setbacks }: TurnFacts): readonly NewCondition[] {

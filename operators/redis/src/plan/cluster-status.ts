@@ -49,6 +49,11 @@ export function topologyOf(members: readonly PodMember[], view: ClusterView): To
   };
 }
 
+/** Of servers that nobody could ask: how many there were. Who they are is kept of each by itself. */
+export function lastTopology({ primaries = 0, replicas = 0, slots = 0, server }: RedisClusterStatus): Topology {
+  return { primaries, replicas, slots, ...(server !== undefined && { server }), members: [] };
+}
+
 /** The goal of a creation says who becomes what: members beside it would be all of that twice, more than an object may hold. */
 export function shownTopology(topology: Topology, operation: string | undefined): Topology {
   return operation === 'create' ? { ...topology, members: [] } : topology;
@@ -118,10 +123,7 @@ export function findingConditions(
     return { type: conditionType(code), status: 'True', reason, message: message.slice(0, MOST_TEXT) };
   });
   const cleared = (before ?? [])
-    .filter(
-      ({ type, reason }) =>
-        (reason === 'Broken' || reason === 'Degraded') && !types.includes(type) && !GENERAL.includes(type),
-    )
+    .filter((one) => isOfFinding(one) && !types.includes(one.type))
     .map(({ type }): NewCondition => ({ type, status: 'False', reason: 'Clear', message: 'not found any more' }));
   const isAvailable = facts.configured && facts.slots === SLOT_COUNT && broken.length === 0;
   const isReady = isAvailable && facts.isWhole && serious.length === 0;
@@ -142,6 +144,30 @@ export function findingConditions(
     ...found,
     ...cleared,
   ];
+}
+
+/** Of servers that nobody could ask: what was found before may be over by now, and more may be amiss. */
+export function unseenConditions(
+  before: RedisClusterStatus['conditions'],
+  { reason, message }: Pick<NewCondition, 'reason' | 'message'>,
+): readonly NewCondition[] {
+  const found = (before ?? []).filter((one) => isOfFinding(one) && one.status === 'True');
+  return [
+    ...['Available', 'Ready'].map((type): NewCondition => ({ type, status: 'Unknown', reason, message })),
+    ...found.map(
+      ({ type, reason: kind, message: last }): NewCondition => ({
+        type,
+        status: 'Unknown',
+        // As it was: by this it is known for a finding, and cleared when servers are asked again.
+        reason: kind,
+        message: `servers are not asked; last seen: ${last}`.slice(0, MOST_TEXT),
+      }),
+    ),
+  ];
+}
+
+function isOfFinding({ type, reason }: Pick<NewCondition, 'type' | 'reason'>): boolean {
+  return (reason === 'Broken' || reason === 'Degraded') && !GENERAL.includes(type);
 }
 
 const GENERAL: readonly string[] = ['Available', 'Ready', 'Valid', 'Refused'];

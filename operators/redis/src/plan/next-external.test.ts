@@ -79,6 +79,19 @@ test('of more members than are needed those that hold nothing are taken, the fir
   );
 });
 
+test('a member that is not empty is named, with what it holds, when there are too few others', () => {
+  const [one, ...rest] = fresh(6);
+  const next = look([{ ...(one as TestNode), keys: { 5: 1 } }, ...rest], { configured: false });
+  assert.deepEqual([kinds(next), reasons(next)], [[], ['MembersMissing', 'NodeNotEmpty']]);
+  for (const { subjects } of next.waitingFor) assert.deepEqual(subjects, ['h-1']);
+  const [refused] = next.refused ?? [];
+  assert.deepEqual([refused?.kind, refused?.refusal.code], ['create', 'NODE_NOT_EMPTY']);
+  assert.match(refused?.refusal.message ?? '', /^member h-1 is not empty: it holds keys \(1 in database 0\)$/);
+  assert.deepEqual(next.unasked, undefined, 'what else was refused is asked again when there are enough');
+  const unheard = look(fresh(6), { configured: false, members: [{ isReady: false }] });
+  assert.deepEqual(unheard.unasked, ['create'], 'an agent may be heard of in a moment');
+});
+
 test('a creation that was given up half way is gone on with by those who began it', () => {
   const all = fresh(8);
   const begun = all.slice(6).map(({ id }) => id);

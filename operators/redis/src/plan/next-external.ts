@@ -87,12 +87,22 @@ function strangerWaits({ members: enrolled }: NextFacts, cluster: ClusterView): 
 function creation({ desired, members: enrolled, view, configured }: NextFacts, waitingFor: readonly Waiting[]): Next {
   const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
   const isAlone = ({ node }: PodMember) => node !== undefined && alone.has(node.id);
-  const fit = enrolled.filter(
-    (one) => one.node && one.isReady && !one.isDeleting && (!isAlone(one) || keyCount(one.node) === 0),
-  );
+  const empty = enrolled.filter((one) => one.node && !one.isDeleting && (!isAlone(one) || keyCount(one.node) === 0));
+  const fit = empty.filter(({ isReady }) => isReady);
   if (fit.length < desired.size) {
     const message = `${fit.length} of ${desired.size} members are there, empty, with an agent that is heard of`;
-    return { wishes: [], waitingFor: [...waitingFor, { reason: 'MembersMissing', message, subjects: [] }] };
+    const full = fullMembers(enrolled.filter(isAlone));
+    const missing = { reason: 'MembersMissing', message, subjects: full.flatMap(({ subjects }) => subjects) };
+    return {
+      wishes: [],
+      waitingFor: [...waitingFor, missing, ...full.map((one) => ({ ...one, reason: 'NodeNotEmpty' }))],
+      // A manager that has just begun has heard of no agent yet: what a creation refused is not over by that.
+      ...(empty.length >= desired.size && { unasked: ['create'] }),
+      refused: full.map(({ message: why, subjects }) => ({
+        kind: 'create',
+        refusal: { code: 'NODE_NOT_EMPTY', message: why, subjects },
+      })),
+    };
   }
   // Those that a creation has begun with already come first.
   const begun = fit.filter((one) => !isAlone(one));
@@ -111,6 +121,22 @@ function creation({ desired, members: enrolled, view, configured }: NextFacts, w
     wishes: [{ what: 'operation', kind: 'create', request, why, settleMs: ENROLLING_MS, needsApproval }],
     waitingFor,
   };
+}
+
+const MOST_FULL = 8;
+
+/** Whose data a creation would not touch: they are in the way of it until somebody empties them, or takes them out. */
+function fullMembers(alone: readonly PodMember[]): readonly Pick<Waiting, 'message' | 'subjects'>[] {
+  return alone
+    .filter(({ node }) => node && keyCount(node) !== 0)
+    .slice(0, MOST_FULL)
+    .map(({ name, node }) => {
+      const held = Object.entries(node?.report.value.keyspace ?? {}).map(
+        ([database, keys]) => `${keys} in database ${database}`,
+      );
+      const message = `member ${name} is not empty: it holds keys (${held.join(', ') || 'how many is not known'})`;
+      return { message, subjects: [name] };
+    });
 }
 
 function listed(names: readonly string[]): string {

@@ -5,7 +5,7 @@
 import type { FindingCode, Finding } from '../api/findings.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeView } from '../api/view.ts';
-import type { Waiting } from '@reeve/runtime';
+import type { Refusal, Waiting } from '@reeve/runtime';
 import type { AddNodeRequest } from './add-node.ts';
 import type { CreateRequest } from './create.ts';
 import type { DeleteNodeRequest } from './delete-node.ts';
@@ -69,6 +69,10 @@ export interface NextFacts {
 export interface Next {
   readonly wishes: readonly Wish[];
   readonly waitingFor: readonly Waiting[];
+  /** What is so much in the way of an operation that it is not even asked. */
+  readonly refused?: readonly { readonly kind: string; readonly refusal: Refusal }[];
+  /** Kinds that cannot be asked just now: what they refused before stands. */
+  readonly unasked?: readonly string[];
 }
 
 const GOSSIP_MS = 3_000;

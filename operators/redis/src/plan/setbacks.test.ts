@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { redisErrors } from '../api/errors.ts';
 import {
+  choosingOf,
   MOST_SETBACKS,
   remedyOf,
   type Setback,
@@ -89,4 +90,12 @@ test('nothing refused, nothing failed: both are told; there are never too many, 
   const failed = setbacksAfterRun(refused, 'rebalance', [refusal('SLOTS_BUSY')]);
   assert.equal(failed.length, MOST_SETBACKS);
   assert.equal(condition(failed, 'OperationFailed')?.reason, 'SlotsBusy');
+});
+
+test('what is in the way of an operation before it is asked is refused, and what cannot be asked keeps what it refused', () => {
+  const full = { kind: 'create', refusal: refusal('NODE_NOT_EMPTY') };
+  const said = setbacksAfterChoice([], choosingOf({ wishes: [], refused: [full] }, new Map()));
+  assert.deepEqual(codes(said), ['create proposal NODE_NOT_EMPTY']);
+  assert.deepEqual(setbacksAfterChoice(said, choosingOf({ wishes: [], unasked: ['create'] }, new Map())), said);
+  assert.deepEqual(setbacksAfterChoice(said, choosingOf({ wishes: [] }, new Map())), []);
 });

@@ -7,6 +7,7 @@ import { type ErrorCatalog, type NewCondition, type Refusal, runtimeErrors } fro
 import type { RedisClusterStatus } from '../api/cluster.ts';
 import { redisErrors } from '../api/errors.ts';
 import { conditionType } from './cluster-status.ts';
+import type { Next } from './next.ts';
 
 export type Setback = NonNullable<RedisClusterStatus['setbacks']>[number];
 
@@ -16,6 +17,18 @@ export interface Choosing {
   readonly wished: ReadonlySet<string>;
   /** Those of them that were asked in this turn, and what they refused. Others were not come to. */
   readonly asked: ReadonlyMap<string, readonly Refusal[]>;
+}
+
+/** What was in the way before anybody was asked counts as what was refused. */
+export function choosingOf(
+  { wishes, refused = [], unasked = [] }: Omit<Next, 'waitingFor'>,
+  asked: Choosing['asked'],
+): Choosing {
+  const all = new Map(asked);
+  for (const { kind, refusal } of refused) all.set(kind, [...(all.get(kind) ?? []), refusal]);
+  const wished = wishes.flatMap((wish) => (wish.what === 'operation' ? [wish.kind] : []));
+  const standing = [...refused.map(({ kind }) => kind), ...unasked];
+  return { wished: new Set([...wished, ...standing]), asked: all };
 }
 
 export const MOST_SETBACKS = 16;

@@ -1,12 +1,15 @@
 /**
  * Keys outside their slots, as a condition. Only a task that looks at every key finds them, so that no later look says that they are gone:
- * what one found stands until another one, or a fix, which moves them, finds none. Pure.
+ * what one found stands until another one finds none, or a fix moved them and none are counted anywhere. Pure.
  */
-import type { NewCondition } from '@reeve/runtime';
+import type { DeepReadonly, NewCondition } from '@reeve/runtime';
 import type { RedisClusterStatus } from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
+import type { ClusterView, NodeView } from '../api/view.ts';
+import { members, roleOf } from './topology.ts';
 
 export const STRAY_KEYS = 'StrayKeys';
+const CODE = 'KEYS_OUTSIDE_SLOT';
 const MOST_TEXT = 2_000;
 
 /** Of a check that looked at every key: what it found of such keys, and whether it could look everywhere. */
@@ -15,12 +18,36 @@ export interface StrayLook {
   readonly isWhole: boolean;
 }
 
-export const noStrays: StrayLook = { found: [], isWhole: true };
-
 export function strayLook(findings: readonly Finding[]): StrayLook {
-  const about = findings.filter(({ code }) => code === 'KEYS_OUTSIDE_SLOT');
+  const about = findings.filter(({ code }) => code === CODE);
   const found = about.filter(({ severity }) => severity !== 'info');
   return { found, isWhole: found.length === about.length };
+}
+
+/**
+ * After a fix, which moves them: whether any are left, by counting (`keysBeyondSlots`). That a fix is done does not say so: it goes on
+ * without those that it cannot read. What is left was found before, and stands.
+ */
+export function straysLeft(view: ClusterView): StrayLook {
+  const isCounted = (node: NodeView) => {
+    const beyond = node.report.known ? node.report.value.keysBeyondSlots : node.report;
+    return beyond.known && beyond.value === 0;
+  };
+  return { found: [], isWhole: members(view).every((node) => roleOf(node) === 'replica' || isCounted(node)) };
+}
+
+export function areStraysSaid(conditions: DeepReadonly<RedisClusterStatus>['conditions']): boolean {
+  return conditions?.some(({ type, status }) => type === STRAY_KEYS && status === 'True') ?? false;
+}
+
+/** As they are counted: what was not looked for is no finding, and what a look at every key found is one while it stands. */
+export function countedFindings(
+  findings: readonly Finding[],
+  after: RedisClusterStatus['conditions'],
+): readonly Pick<Finding, 'code' | 'severity'>[] {
+  const looked = findings.filter(({ code, severity }) => !(code === CODE && severity === 'info'));
+  const isCounted = looked.some(({ code }) => code === CODE) || !areStraysSaid(after);
+  return isCounted ? looked : [...looked, { code: CODE, severity: 'broken' }];
 }
 
 /** @param look undefined: nobody looked, and what was said stands. */
@@ -33,6 +60,7 @@ export function strayConditions(
     const message = look.found.map((finding) => `${finding.message}. ${finding.remedy}`).join(' ');
     return [{ type: STRAY_KEYS, status: 'True', reason: 'Found', message: message.slice(0, MOST_TEXT) }];
   }
-  const wasSaid = before?.some(({ type, status }) => type === STRAY_KEYS && status === 'True') ?? false;
-  return wasSaid && look.isWhole ? [{ type: STRAY_KEYS, status: 'False', reason: 'NotFound', message: '' }] : [];
+  return areStraysSaid(before) && look.isWhole
+    ? [{ type: STRAY_KEYS, status: 'False', reason: 'NotFound', message: '' }]
+    : [];
 }

@@ -24,6 +24,26 @@ test('a second node that fails while the first is down is an event of its own', 
   assert.deepEqual((await told()).map(({ related }) => related?.name).sort(), replicas.map(({ pod }) => pod).sort());
 });
 
+/** What Prometheus is told of findings: code, severity and how many. */
+const counted = (world: OperatorWorld) =>
+  world
+    .metrics()
+    .split('\n')
+    .filter((line) => line.startsWith('reeve_redis_findings{'))
+    .map((line) => /code="(\w+)",severity="(\w+)"\} (\d+)/.exec(line)?.slice(1).join(' '));
+const STRAYS = 'KEYS_OUTSIDE_SLOT broken 1';
+
+test('what was not looked for is not counted, and what is counted goes with the term', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  await world.pass(30_000);
+  assert.deepEqual(counted(world), []);
+  assert.match(world.metrics(), /^reeve_redis_slots_served\{.*\} 16384$/m);
+  await world.stopManager();
+  assert.doesNotMatch(world.metrics(), /^reeve_redis_\w+\{/m);
+});
+
 /** A key that lies where no client looks for it. */
 function stray(world: OperatorWorld) {
   const slot = slotOfKey('lost');
@@ -58,12 +78,14 @@ test('keys outside their slots that a task finds are an event and a condition, u
   assert.match(condition(world, 'StrayKeys')?.message ?? '', /holds 1 key of slots that it does not own/);
   await world.pass(60_000);
   assert.equal(condition(world, 'StrayKeys')?.status, 'True', 'no other look sees them');
+  assert.deepEqual(counted(world), [STRAYS]);
   assert.ok((await world.reasons()).includes('StrayKeys'));
   await check('second');
   assert.equal(condition(world, 'StrayKeys')?.status, 'True');
   await world.task('mend', { cluster: 'c', fix: {} });
   await world.until('it is mended', () => world.taskStatus('mend')?.phase === 'Succeeded');
   await world.until('it is told', () => condition(world, 'StrayKeys')?.status === 'False');
+  assert.deepEqual(counted(world), []);
   await check('third');
   assert.equal(condition(world, 'StrayKeys')?.status, 'False');
   assert.equal(tell(owner, 'GET', 'lost'), 'value');
@@ -80,4 +102,24 @@ test('what a person mended otherwise is over when a fix finds nothing to do', as
   await world.task('mend', { cluster: 'c', fix: {} });
   await world.until('nothing is to be done', () => world.taskStatus('mend')?.message === 'there was nothing to do');
   assert.equal(condition(world, 'StrayKeys')?.status, 'False');
+});
+
+test('a fix that could not count the keys of every primary does not call stray keys over', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  const { other: server, owner, tell } = stray(world);
+  await world.task('look', { cluster: 'c', check: { strayKeys: true } });
+  await world.until('it is told', () => condition(world, 'StrayKeys')?.status === 'True');
+  server.database(0).delete('lost');
+  tell(owner, 'SET', '{lost}kept', 'value');
+  // In which keys and slots are counted at one moment.
+  world.denies = (label) => label === 'transaction';
+  await world.task('mend', { cluster: 'c', fix: {} });
+  await world.until('nothing is to be done', () => world.taskStatus('mend')?.phase === 'Succeeded');
+  assert.equal(condition(world, 'StrayKeys')?.status, 'True');
+  assert.deepEqual(counted(world), [STRAYS]);
+  world.denies = () => false;
+  await world.task('again', { cluster: 'c', fix: {} });
+  await world.until('it is over', () => condition(world, 'StrayKeys')?.status === 'False');
 });

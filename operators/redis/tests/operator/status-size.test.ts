@@ -51,6 +51,8 @@ function statusWith(all: readonly MemberStatus[], changes: Partial<TurnFacts> = 
     approvals: 0,
     strays: undefined,
     undeclared: undefined,
+    unproved: undefined,
+    unseen: undefined,
     offer: undefined,
     taken: undefined,
     waitingFor: [],

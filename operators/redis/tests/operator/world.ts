@@ -67,6 +67,8 @@ export class OperatorWorld {
   failsOn: (request: TransportRequest) => boolean = () => false;
   /** Kinds of calls that servers deny operators. */
   denies: (label: string) => boolean = () => false;
+  /** What operators read of what servers say. */
+  disguised: (reply: string) => string = (reply) => reply;
   /** What operators are shown of a cluster in lists and watches, whatever the server has: their caches lag. Undefined: what it has. */
   stale: RedisCluster | undefined;
   /** The fingerprint that the server at an address shows. Undefined: that of what its Secret has. */
@@ -213,7 +215,10 @@ export class OperatorWorld {
 
   async #mortalCall<T>(life: { isDead: boolean }, call: ScheduledCall<T>): Promise<T> {
     if (life.isDead) return never();
-    if (this.#survives(life, LOOKS.has(call.label))) return call.apply();
+    if (this.#survives(life, LOOKS.has(call.label))) {
+      const reply = call.apply();
+      return (typeof reply === 'string' ? this.disguised(reply) : reply) as T;
+    }
     if (this.#happensAtDeath) {
       try {
         call.apply();

@@ -26,12 +26,13 @@ import { ordinalOf, type PodFacts } from '../../plan/pods.ts';
 import { presentReplicas } from '../../plan/shrink.ts';
 import { podFacts } from '../cluster-facts.ts';
 import { connectOptionsOf, secretOf } from '../credentials.ts';
-import { heldWait, imageOfSet, usersOf } from '../declare.ts';
+import { heldWait, imageOfSet } from '../declare.ts';
 import type { Environment } from '../environment.ts';
 import { externalAccess } from '../external.ts';
 import { accessOf, isUntouched, lookAt, memberSeeds, type Seen } from '../look.ts';
 import { agentWaits, externalPods, rosterOf } from '../roster.ts';
 import { tlsAccessOf } from '../tls-secret.ts';
+import { usersOf } from '../users.ts';
 
 export interface DryRunPorts {
   readonly client: KubeClient;
@@ -117,7 +118,7 @@ async function housed(
   const nodes = new Map(
     (await client.resource(workerNodes).listAll({ signal })).items.map((one) => [one.metadata.name, one]),
   );
-  const { users, waitingFor } = await usersOf(own, spec, signal);
+  const { users, waitingFor } = await usersOf(own, spec, async () => secret, signal);
   const facts = podFacts(items, {
     set,
     setName: names.statefulSet,
