@@ -1,5 +1,6 @@
 /** Damage to who is a member, and who knows whom. */
-import { type Cluster, parseNodes, splitInHalves, until } from '@reeve/rig';
+import assert from 'node:assert/strict';
+import { type Cluster, nodeId, parseNodes, splitInHalves, until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
 import type { Stage, Step } from './stage.ts';
 
@@ -56,4 +57,21 @@ const split: Step = {
   },
 };
 
-export const memberDamageSteps: readonly Step[] = [quorum, split];
+const forgotten: Step = {
+  name: 'damage: a member was told to forget another, which was not told anything',
+  async run(stage) {
+    const cluster = await stage.subject.cluster();
+    try {
+      const [by, whom] = cluster.primaries;
+      assert.ok(by && whom);
+      await by.call('CLUSTER', 'FORGET', await nodeId(whom));
+      await told(stage, 'MembershipDiffers');
+      await until('all know each other again', () => allKnowAll(cluster.servers), { timeoutMs: PATIENCE_MS });
+      await stage.whole();
+    } finally {
+      await cluster.stop();
+    }
+  },
+};
+
+export const memberDamageSteps: readonly Step[] = [quorum, split, forgotten];
