@@ -5,7 +5,7 @@ import { PATIENCE_MS } from '../site/site.ts';
 import type { Stage, Step } from './stage.ts';
 
 /** Until a condition of the cluster says it. */
-async function told({ site, subject }: Stage, condition: string): Promise<void> {
+export async function told({ site, subject }: Stage, condition: string): Promise<void> {
   const isTold = async () =>
     (await site.status(subject.name)).conditions?.some(({ type, status }) => type === condition && status === 'True');
   await until(`${condition} is told`, isTold, { timeoutMs: PATIENCE_MS, everyMs: 100 });
