@@ -7,6 +7,7 @@ import { backupStep } from './backup-steps.ts';
 import { failover, rebalance } from './change-steps.ts';
 import { damageSteps } from './damage-steps.ts';
 import { ACCESS_SECRET, ExternalSubject, subjectOf, zoneOf } from './external.ts';
+import { guardedSteps } from './guarded-steps.ts';
 import { host, zone } from './loss-steps.ts';
 import { memberDamageSteps } from './member-damage-steps.ts';
 import { isEven } from './shares.ts';
@@ -120,4 +121,5 @@ export const externalSteps: readonly Step[] = [
   ...playedOn(bare, [rebalance, host, zone, failover], AS),
   ...playedOn(bare, [...damageSteps, ...memberDamageSteps, replicaOfDead, backupStep], AS),
   refused,
+  ...guardedSteps,
 ];

@@ -1,5 +1,6 @@
 /** Damage to a shard that has no slots, which is no danger to data: whoever follows nobody of use is given another primary. */
-import { nodeId, parseNodes, type Server, until } from '@reeve/rig';
+import assert from 'node:assert/strict';
+import { cutBus, nodeId, parseNodes, type Server, until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
 import { type ExternalSubject, subjectOf } from './external.ts';
 import { told } from './member-damage-steps.ts';
@@ -45,6 +46,26 @@ export const replicaOfDead: Step = {
       await told(stage, 'NodeFailed');
       const isElsewhere = async () => (await primaryOf(follower)) !== dead;
       await until('it follows somebody else', isElsewhere, { timeoutMs: PATIENCE_MS });
+    });
+  },
+};
+
+/** Needs servers whose bus can be cut: those that hear each other mend this by themselves. */
+export const replicaOfReplica: Step = {
+  name: 'damage: a replica of a replica',
+  async run(stage) {
+    await withSpare(stage, async ({ subject, primary, replica }) => {
+      const cluster = await subject.cluster();
+      const [spare, follower] = [subject.server(primary), subject.server(replica)];
+      const leader = cluster.primaries.find((one) => one !== spare);
+      assert.ok(leader);
+      const id = await nodeId(leader);
+      const held = cutBus(cluster);
+      await spare.call('CLUSTER', 'REPLICATE', id);
+      assert.equal(await primaryOf(follower), await nodeId(spare));
+      await told(stage, 'RolesDiffer');
+      await until('it follows the primary', async () => (await primaryOf(follower)) === id, { timeoutMs: PATIENCE_MS });
+      held.heal();
     });
   },
 };
