@@ -165,6 +165,11 @@ export class ExternalSubject extends Subject {
     };
   }
 
+  override cuttable(): Promise<Cluster> {
+    assert.ok(this.#manner.cuttable);
+    return this.cluster();
+  }
+
   override async judge(): Promise<readonly string[]> {
     const place = { product: this.site.product, access: await this.access(), endpoints: () => this.endpoints() };
     return judge(place, { acknowledged: this.journal.expected, replicasPerPrimary: 1 });

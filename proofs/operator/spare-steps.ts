@@ -55,7 +55,7 @@ export const replicaOfReplica: Step = {
   name: 'damage: a replica of a replica',
   async run(stage) {
     await withSpare(stage, async ({ subject, primary, replica }) => {
-      const cluster = await subject.cluster();
+      const cluster = await subject.cuttable();
       const [spare, follower] = [subject.server(primary), subject.server(replica)];
       const leader = cluster.primaries.find((one) => one !== spare);
       assert.ok(leader);

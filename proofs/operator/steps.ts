@@ -7,6 +7,7 @@ import { backupStep } from './backup-steps.ts';
 import { failover, rebalance, scale } from './change-steps.ts';
 import { damageSteps } from './damage-steps.ts';
 import { externalSteps } from './external-steps.ts';
+import { heldSteps } from './held-steps.ts';
 import { lossSteps } from './loss-steps.ts';
 import { memberDamageSteps } from './member-damage-steps.ts';
 import { nodesOfZone } from './places.ts';
@@ -88,6 +89,7 @@ export const steps: readonly Step[] = [
   everything,
   ...damageSteps,
   ...memberDamageSteps,
+  ...heldSteps,
   backupStep,
   ...upgradeSteps,
   ...tlsSteps,

@@ -12,6 +12,7 @@ import {
   type TrafficResult,
   until,
 } from '@reeve/rig';
+import { cuttable } from '../site/cuttable.ts';
 import { type Closed, Journal } from '../site/journal.ts';
 import { podCluster } from '../site/pod-cluster.ts';
 import { treeOf, treesOf } from '../site/processes.ts';
@@ -109,6 +110,11 @@ export class Subject {
   /** Its servers of this moment, for raw commands. */
   cluster(): Promise<Cluster> {
     return podCluster(this.site, this.name);
+  }
+
+  /** The same, and what they tell each other can be cut off. */
+  async cuttable(): Promise<Cluster> {
+    return cuttable(await this.cluster());
   }
 
   /** What is not ended with the control plane. */
