@@ -1,7 +1,6 @@
 /** A backup that is taken while clients write, restored into a new cluster of another size, and compared key by key. */
 import assert from 'node:assert/strict';
-import { connect, RedirectingClient } from '@reeve/rig';
-import type { Site } from '../site/site.ts';
+import { type Access, connect, type Endpoint, RedirectingClient } from '@reeve/rig';
 import type { Stage, Step } from './stage.ts';
 
 const ENDS = String(Date.parse('2040-01-01T00:00:00Z'));
@@ -24,10 +23,9 @@ const COPY_PRIMARIES = 4;
 const numberOf = (value: unknown): number => (typeof value === 'string' ? Number.parseInt(value, 10) : 0);
 
 /** What is in any of its servers. */
-async function keysOf(site: Site, name: string): Promise<ReadonlySet<string>> {
-  const access = await site.access(name);
+async function keysOf(endpoints: readonly Endpoint[], access: Access): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const endpoint of await site.endpoints(name)) {
+  for (const endpoint of endpoints) {
     const connection = await connect(endpoint, access);
     let cursor = '0';
     do {
@@ -50,13 +48,6 @@ const about = (client: RedirectingClient): Promise<readonly unknown[]> =>
     ]),
   );
 
-async function done(stage: Stage, name: string, spec: object): Promise<string> {
-  await stage.site.task(name, spec);
-  const ended = await stage.site.taskEnded(name);
-  assert.equal(ended.phase, 'Succeeded', JSON.stringify(ended));
-  return ended.message ?? '';
-}
-
 async function compare(
   stage: Stage,
   copy: string,
@@ -64,13 +55,14 @@ async function compare(
 ): Promise<void> {
   const { site, subject } = stage;
   const here = await subject.client();
-  const there = new RedirectingClient(await site.endpoints(copy), await site.access(copy), 30_000);
+  const [endpoints, access] = [await site.endpoints(copy), await site.access(copy)];
+  const there = new RedirectingClient(endpoints, access, 30_000);
   await there.refresh();
   try {
-    const restored = await keysOf(site, copy);
+    const restored = await keysOf(endpoints, access);
     const missing = [...before.keys].filter((key) => !restored.has(key));
     assert.deepEqual(missing, [], 'every key that was there when the backup began is in the copy');
-    const now = await keysOf(site, subject.name);
+    const now = await keysOf(await subject.endpoints(), await subject.access());
     assert.deepEqual(
       [...restored].filter((key) => !now.has(key)),
       [],
@@ -103,24 +95,23 @@ export const backupStep: Step = {
     const client = await subject.client();
     for (const words of SPECIMENS) await client.command(words[1], words);
     client.close();
-    const before = { keys: await keysOf(site, subject.name), written: new Map(stage.written) };
+    const keys = await keysOf(await subject.endpoints(), await subject.access());
+    const before = { keys, written: new Map(stage.written) };
     const save = stage.newName('save');
-    assert.match(await done(stage, save, { cluster: subject.name, backup: {} }), /^3 shards, \d+ keys/);
+    assert.match(await stage.done('task', { backup: { name: save } }), /^3 shards, \d+ keys/);
     const copy = stage.newName('copy');
     const size = { primaries: COPY_PRIMARIES, replicasPerPrimary: 0 };
-    await site.declare(copy, { ...subject.spec, ...size, deletionPolicy: 'Delete' });
+    await site.declare(copy, { ...subject.copySpec, ...size, deletionPolicy: 'Delete' });
     await site.settled(
       copy,
       'the copy runs',
       ({ primaries, slots }) => primaries === COPY_PRIMARIES && slots === 16_384,
     );
     const restore = { cluster: copy, restore: { cluster: subject.name, name: save } };
-    await done(stage, stage.newName('load'), restore);
+    await stage.done('load', restore);
     await compare(stage, copy, before);
     assert.deepEqual(await site.judge(copy, subject.journal.expected, 0), []);
-    const again = stage.newName('load');
-    await site.task(again, restore);
-    const refused = await site.taskEnded(again);
+    const refused = await stage.ended('load', restore);
     assert.equal(refused.code, 'RESTORE_NOT_EMPTY', JSON.stringify(refused));
     await site.remove(copy);
   },

@@ -11,18 +11,14 @@ import {
   oneMigratingTwoImporting,
   parseNodes,
   RedirectingClient,
-  splitInHalves,
   strayKeys,
   uncover,
   uncoverWithKeysOnSeveral,
   until,
   type Written,
 } from '@reeve/rig';
-import { tryToKill } from '@reeve/cli/plane-testing';
-import { podCluster } from '../site/pod-cluster.ts';
-import { treeOf, treesOf } from '../site/processes.ts';
 import { PATIENCE_MS } from '../site/site.ts';
-import { MAIN, type Stage, type Step } from './stage.ts';
+import type { Stage, Step } from './stage.ts';
 
 const KEYS = 60;
 /** One for each damage, in slots of all three primaries. */
@@ -39,7 +35,7 @@ async function isMended(cluster: Cluster): Promise<boolean> {
   return owned === 16_384;
 }
 
-async function assertThere(cluster: Cluster, written: Written): Promise<void> {
+export async function assertThere(cluster: Cluster, written: Written): Promise<void> {
   const client = new RedirectingClient(cluster.endpoints, cluster.access, 30_000);
   await client.refresh();
   try {
@@ -139,23 +135,17 @@ const mended = damages.map(
 const stray: Step = {
   name: 'damage: keys where nobody can read them, found by a check that looks at every key, mended by a fix',
   async run(stage) {
-    const { site } = stage;
-    const cluster = await podCluster(site, MAIN);
+    const cluster = await stage.subject.cluster();
     try {
       const slot = SLOTS.at(-1) ?? 0;
       const entries = entriesIn(slot, 20, 'stray');
       await strayKeys(cluster, slot, entries);
-      const look = stage.newName('look');
-      await site.task(look, { cluster: MAIN, check: { strayKeys: true } });
-      const found = await site.taskEnded(look);
+      const found = await stage.ended('look', { check: { strayKeys: true } });
       assert.ok(
         found.findings?.some(({ code }) => code === 'KEYS_OUTSIDE_SLOT'),
         JSON.stringify(found),
       );
-      const fix = stage.newName('fix');
-      await site.task(fix, { cluster: MAIN, fix: {} });
-      const ended = await site.taskEnded(fix);
-      assert.equal(ended.phase, 'Succeeded', JSON.stringify(ended));
+      await stage.done('fix', { fix: {} });
       await stage.whole();
       await assertThere(cluster, entries);
     } finally {
@@ -167,12 +157,12 @@ const stray: Step = {
 const approved: Step = {
   name: 'damage with `fix: approve`: proposed, left alone, and mended when a person says so',
   async run(stage) {
-    const { site } = stage;
+    const { site, subject } = stage;
     await stage.declare({ fix: 'approve' });
-    const cluster = await podCluster(site, MAIN);
+    const cluster = await subject.cluster();
     try {
       await migratingOnly(cluster, SLOTS[0] ?? 0);
-      const proposal = await until('a fix is proposed', async () => (await site.status(MAIN)).proposal, {
+      const proposal = await until('a fix is proposed', async () => (await site.status(subject.name)).proposal, {
         timeoutMs: PATIENCE_MS,
       });
       assert.equal(proposal.kind, 'fix');
@@ -180,7 +170,7 @@ const approved: Step = {
       const annotations = { [APPROVE]: proposal.digest };
       await (await site.client())
         .resource(redisClusters, 'default')
-        .patch(MAIN, { type: 'merge', value: { metadata: { annotations } } });
+        .patch(subject.name, { type: 'merge', value: { metadata: { annotations } } });
       await until('it is mended', () => isMended(cluster), { timeoutMs: PATIENCE_MS, everyMs: 200 });
     } finally {
       await cluster.stop();
@@ -190,62 +180,4 @@ const approved: Step = {
   },
 };
 
-const quorum: Step = {
-  name: 'damage: most primaries die at once',
-  kills: true,
-  async run(stage) {
-    const { site } = stage;
-    const { members = [] } = await site.status(MAIN);
-    const doomed = members.filter(({ role }) => role === 'primary').slice(0, 2);
-    const trees = treesOf(
-      site,
-      (await site.podsOf(MAIN)).filter(({ metadata }) => doomed.some(({ pod }) => pod === metadata.name)),
-    );
-    assert.equal(trees.length, 2);
-    const before = await site.runIds(MAIN);
-    for (const pid of site.servers()) if (treeOf(pid, trees)) tryToKill(pid);
-    const areBack = async () => {
-      const now = await site.runIds(MAIN);
-      return (
-        now.size === 6 && trees.every(({ pod: { metadata } }) => now.get(metadata.uid) !== before.get(metadata.uid))
-      );
-    };
-    await until('all six answer, those two as other runs', areBack, { timeoutMs: PATIENCE_MS });
-    await stage.whole();
-  },
-};
-
-/** As a person would do it: one node is introduced to all. Whether everybody knows everybody by now. */
-async function isJoined({ servers }: Cluster): Promise<boolean> {
-  const [one, ...others] = servers;
-  const known = parseNodes(String(await one?.call('CLUSTER', 'NODES'))).map(({ host }) => host);
-  for (const { endpoint } of others) {
-    if (!known.includes(endpoint.host)) await one?.call('CLUSTER', 'MEET', endpoint.host, endpoint.port);
-  }
-  const tables = await Promise.all(servers.map((server) => server.call('CLUSTER', 'NODES')));
-  return tables.every((table) => {
-    const lines = parseNodes(String(table));
-    return lines.length === servers.length && lines.every(({ flags }) => !flags.includes('handshake'));
-  });
-}
-
-const split: Step = {
-  name: 'damage: two halves that forgot each other are told, not joined; joined by hand they are whole',
-  async run(stage) {
-    const { site } = stage;
-    const cluster = await podCluster(site, MAIN);
-    try {
-      await splitInHalves(cluster);
-      const isTold = async () =>
-        (await site.status(MAIN)).conditions?.some(({ type, status }) => type === 'SplitCluster' && status === 'True');
-      await until('it is told', isTold, { timeoutMs: PATIENCE_MS });
-      // Who was forgotten is not known again for a minute; and where forgetting spreads, there are more parts than two.
-      await until('all know each other again', () => isJoined(cluster), { timeoutMs: PATIENCE_MS, everyMs: 2_000 });
-      await stage.whole();
-    } finally {
-      await cluster.stop();
-    }
-  },
-};
-
-export const damageSteps: readonly Step[] = [...mended, stray, approved, quorum, split];
+export const damageSteps: readonly Step[] = [...mended, stray, approved];

@@ -1,9 +1,10 @@
 /** Clusters through all steps, with writers and readers all the time, judged after each step. */
-import { type Product, type Traffic, until } from '@reeve/rig';
+import assert from 'node:assert/strict';
+import { keySlot, type Product, type Traffic, until } from '@reeve/rig';
 import type { Journal } from '../site/journal.ts';
 import { processProblems } from '../site/processes.ts';
-import { Site } from '../site/site.ts';
-import { type Declaration, Subject } from './subject.ts';
+import { Site, type TaskStatus } from '../site/site.ts';
+import { type Declaration, Subject, TRAFFIC_KEYS } from './subject.ts';
 
 export const MAIN = 'cache';
 
@@ -32,6 +33,11 @@ export interface Step {
   /** Clients here know addresses, not names: they would not find anybody again. What was written before must be there. */
   readonly changesAllAddresses?: boolean;
   run(stage: Stage): Promise<void>;
+}
+
+/** The same with another cluster. */
+export function playedOn(on: Declaration, steps: readonly Step[], as: string): readonly Step[] {
+  return steps.map((step) => ({ ...step, name: `${as}${step.name}`, on }));
 }
 
 export interface Played {
@@ -90,6 +96,32 @@ export class Stage {
     return `${what}-${++this.#names}`;
   }
 
+  /** A task of this cluster, to its good end. What it said. */
+  async done(what: string, spec: object): Promise<string> {
+    const ended = await this.ended(what, spec);
+    assert.equal(ended.phase, 'Succeeded', JSON.stringify(ended));
+    return ended.message ?? '';
+  }
+
+  /** A task of this cluster, to any end. */
+  async ended(what: string, spec: object): Promise<TaskStatus> {
+    const task = this.newName(what);
+    await this.site.task(task, { cluster: this.#subject.name, ...spec });
+    return this.site.taskEnded(task);
+  }
+
+  /** The first one from there on that no client writes to in this step. */
+  quietSlot(from: number): number {
+    const busy = new Set(Array.from({ length: TRAFFIC_KEYS }, (_, number) => keySlot(`${this.#keyPrefix}:${number}`)));
+    let slot = from;
+    while (busy.has(slot)) slot++;
+    return slot;
+  }
+
+  get #keyPrefix(): string {
+    return `step${this.#steps}`;
+  }
+
   /** The cluster, as before but for these. */
   declare(change: object = {}): Promise<void> {
     return this.#subject.declare(change);
@@ -107,7 +139,8 @@ export class Stage {
     const subject = this.#enter(step.on ?? main);
     this.#subject = subject;
     const isQuiet = step.isFirst === true || step.changesAllAddresses === true;
-    const traffic = isQuiet ? undefined : await subject.traffic(`step${++this.#steps}`);
+    this.#steps++;
+    const traffic = isQuiet ? undefined : await subject.traffic(this.#keyPrefix);
     this.#traffic = traffic;
     try {
       if (traffic) await until('something is written', () => traffic.writes >= LEAST_WRITES);

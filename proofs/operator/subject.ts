@@ -1,4 +1,6 @@
 /** A declared cluster through all its steps: how it is declared at present, who writes to it, and what must be in it. */
+import assert from 'node:assert/strict';
+import { tryToKill } from '@reeve/cli/plane-testing';
 import {
   type Access,
   type Cluster,
@@ -8,10 +10,14 @@ import {
   startTraffic,
   type Traffic,
   type TrafficResult,
+  until,
 } from '@reeve/rig';
+import { cuttable } from '../site/cuttable.ts';
 import { type Closed, Journal } from '../site/journal.ts';
 import { podCluster } from '../site/pod-cluster.ts';
+import { treeOf, treesOf } from '../site/processes.ts';
 import { PATIENCE_MS, type Site } from '../site/site.ts';
+import { bringBack, lose, nodesOfZone } from './places.ts';
 
 export interface Declaration {
   readonly name: string;
@@ -22,6 +28,8 @@ export interface Declaration {
   open?(site: Site): Subject;
 }
 
+/** They have the numbers from 0 on. */
+export const TRAFFIC_KEYS = 400;
 const WAIT_MS = 200;
 const CLIENT_PATIENCE_MS = 30_000;
 
@@ -59,9 +67,54 @@ export class Subject {
     });
   }
 
+  /** For a new one that takes in what this one holds. */
+  get copySpec(): object {
+    return this.#spec;
+  }
+
+  async hostOfAPrimary(): Promise<string> {
+    const { members = [] } = await this.site.status(this.name);
+    const primary = members.find(({ role }) => role === 'primary');
+    const home = (await this.site.podsOf(this.name)).find(({ metadata }) => metadata.name === primary?.pod);
+    return home?.spec?.nodeName ?? '';
+  }
+
+  hostsOfZone(zone: string): Promise<readonly string[]> {
+    return nodesOfZone(this.site, zone);
+  }
+
+  /** Everything on them dies at once, and nothing is there until they are back. How many were there. */
+  loseHosts(hosts: readonly string[]): Promise<number> {
+    return lose(this.site, hosts);
+  }
+
+  bringHostsBack(hosts: readonly string[]): Promise<void> {
+    return bringBack(this.site, hosts);
+  }
+
+  /** These servers die at once. They are started anew by whoever runs them, and answer at the end of this. */
+  async crash(members: readonly string[]): Promise<void> {
+    const { site, name } = this;
+    const doomed = (await site.podsOf(name)).filter(({ metadata }) => members.includes(metadata.name));
+    const trees = treesOf(site, doomed);
+    assert.equal(trees.length, members.length);
+    const before = await site.runIds(name);
+    for (const pid of site.servers()) if (treeOf(pid, trees)) tryToKill(pid);
+    const areBack = async () => {
+      const now = await site.runIds(name);
+      return now.size === before.size && doomed.every(({ metadata: { uid } }) => now.get(uid) !== before.get(uid));
+    };
+    await until('all answer, those as other runs', areBack, { timeoutMs: PATIENCE_MS });
+  }
+
   /** Its servers of this moment, for raw commands. */
   cluster(): Promise<Cluster> {
     return podCluster(this.site, this.name);
+  }
+
+  /** The same, and what they tell each other can be cut off. */
+  async cuttable(): Promise<Cluster> {
+    return cuttable(await this.cluster());
   }
 
   /** What is not ended with the control plane. */
@@ -91,7 +144,7 @@ export class Subject {
   async traffic(keyPrefix: string): Promise<Traffic> {
     return startTraffic(await this.endpoints(), {
       access: await this.access(),
-      keys: 400,
+      keys: TRAFFIC_KEYS,
       keyPrefix,
       waitMs: WAIT_MS,
       writers: 3,

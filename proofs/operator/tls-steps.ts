@@ -10,7 +10,8 @@ import { presentedCertificate } from '@reeve/redis';
 import { type Access, type Certificates, type Endpoint, makeCertificates, once, runOrThrow, until } from '@reeve/rig';
 import { PATIENCE_MS, type Site } from '../site/site.ts';
 import { backupStep } from './backup-steps.ts';
-import { mainSpec, type Stage, type Step } from './stage.ts';
+import { rebalance, scale } from './change-steps.ts';
+import { mainSpec, playedOn, type Stage, type Step } from './stage.ts';
 import type { Declaration } from './subject.ts';
 import { upgradeStep, WITH_TLS } from './upgrade-steps.ts';
 
@@ -134,7 +135,7 @@ function keptSteps(): readonly Step[] {
 export const tlsSteps: readonly Step[] = [
   created(own),
   renewed(own, (site) => site.deleteSecret(`${own.name}-tls`)),
-  { ...backupStep, name: `TLS, ${own.name}: ${backupStep.name}`, on: own },
+  ...playedOn(own, [scale, rebalance, backupStep], `TLS, ${own.name}: `),
   upgradeStep(own, WITH_TLS),
   ...keptSteps(),
 ];

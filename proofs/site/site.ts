@@ -19,6 +19,8 @@ export interface PodProcesses {
   readonly shim: number;
 }
 
+export type TaskStatus = NonNullable<RedisTaskObject['status']>;
+
 export class Site {
   readonly machine = new Machine();
   readonly product: Product;
@@ -59,12 +61,11 @@ export class Site {
 
   async declare(name: string, spec: object): Promise<void> {
     const client = await this.client();
+    // What somebody else runs is not ours to choose.
+    const product = 'members' in spec ? {} : { product: this.product };
     await client
       .resource(redisClusters, NAMESPACE)
-      .apply({ metadata: { name }, spec: { product: this.product, ...spec } } as never, {
-        fieldManager: 'proof',
-        force: true,
-      });
+      .apply({ metadata: { name }, spec: { ...product, ...spec } } as never, { fieldManager: 'proof', force: true });
   }
 
   /** With its data: it is a proof's own. */
@@ -107,12 +108,12 @@ export class Site {
     await client.resource(redisTasks, NAMESPACE).create({ metadata: { name }, spec } as never);
   }
 
-  async taskStatus(name: string): Promise<NonNullable<RedisTaskObject['status']>> {
+  async taskStatus(name: string): Promise<TaskStatus> {
     const client = await this.client();
     return (await client.resource(redisTasks, NAMESPACE).get(name)).status ?? {};
   }
 
-  async taskEnded(name: string): Promise<NonNullable<RedisTaskObject['status']>> {
+  async taskEnded(name: string): Promise<TaskStatus> {
     return until(
       `task ${name} has ended`,
       async () => {
