@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { once } from '@reeve/rig';
 import { failover, rebalance } from './change-steps.ts';
 import { ACCESS_SECRET, ExternalSubject, OPERATOR, subjectOf, TLS_SECRET } from './external.ts';
-import { heldSteps } from './held-steps.ts';
+import { claimed, collision } from './held-steps.ts';
 import { replicaOfReplica } from './spare-steps.ts';
 import { playedOn, type Step } from './stage.ts';
 import type { Declaration } from './subject.ts';
@@ -62,5 +62,5 @@ const created: Step = {
 
 export const guardedSteps: readonly Step[] = [
   created,
-  ...playedOn(guarded, [rebalance, failover, ...heldSteps, replicaOfReplica], AS),
+  ...playedOn(guarded, [rebalance, failover, claimed(15), collision, replicaOfReplica], AS),
 ];

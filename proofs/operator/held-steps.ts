@@ -51,7 +51,7 @@ async function isOwnedBy(server: Server, slot: number): Promise<boolean> {
 }
 
 /** The owner has 20 keys of it; the claimant has so many, five of them with the same value as the owner. */
-function claimed(count: 0 | 15 | 35): Step {
+export function claimed(count: 0 | 15 | 35): Step {
   return {
     name: `damage: several owners of a slot, the claimant with ${count} keys of it`,
     run: cutting(async ({ stage, cluster, fixed }) => {
@@ -95,7 +95,7 @@ async function byEpoch(servers: readonly Server[]): Promise<readonly Server[]> {
  * Servers settle equal epochs when one hears the other itself. Nobody reaches these two any more, but they reach the others: so their
  * collision lasts when a third one has an epoch above it, and it is for the operator to end it.
  */
-const collision: Step = {
+export const collision: Step = {
   name: 'damage: colliding epochs of two that do not hear each other',
   run: cutting(async ({ stage, cluster, fixed }) => {
     // Whoever has the highest epoch takes no new one: the others do.
