@@ -180,6 +180,7 @@ function address({ host, port }: Endpoint): string {
 }
 
 function isConnectionTrouble(error: unknown, word: string | undefined): boolean {
-  if (word === 'LOADING' || word === 'READONLY' || word === 'MASTERDOWN') return true;
+  // UNBLOCKED: a primary that is demoted sends away who waits in it.
+  if (['LOADING', 'READONLY', 'MASTERDOWN', 'UNBLOCKED'].includes(word ?? '')) return true;
   return !isErrorReply(error);
 }

@@ -34,18 +34,19 @@ export function nextExternalSteps(facts: NextFacts): Next {
   // A creation that was given up half way: without a key in it, it is gone on with.
   const holdsKeys = reported(view).some((node) => keyCount(node) !== 0);
   const creating: Next = facts.configured || holdsKeys ? { wishes: [], waitingFor: [] } : creation(facts, []);
-  const again = creating.wishes;
-  if (apart.length > 0) return { wishes: again, waitingFor: [splitWait(apart)] };
+  // What a creation refuses stands beside whatever else is wished for.
+  const { wishes: again, waitingFor: missing, ...asked } = creating;
+  if (apart.length > 0) return { wishes: again, waitingFor: [splitWait(apart)], ...asked };
   const isWhole = silent.length === 0;
   if (isUnapproved(facts)) {
     const wishes = [...again, ...approvedFixes(facts, !isWhole)];
-    return { wishes, waitingFor: [...silent, unapprovedWait(cluster), ...fixWaits(facts)] };
+    return { wishes, waitingFor: [...silent, unapprovedWait(cluster), ...fixWaits(facts)], ...asked };
   }
   // Nobody joins it by itself, unlike pods: what a fix makes of it would stay what the cluster is.
   if (!isFoundCluster(facts, cluster)) {
     const wishes = [...again, ...approvedFixes(facts, !isWhole)];
-    const waitingFor = [...silent, ...creating.waitingFor, notFoundWait(facts, cluster), ...fixWaits(facts)];
-    return { wishes, waitingFor };
+    const waitingFor = [...silent, ...missing, notFoundWait(facts, cluster), ...fixWaits(facts)];
+    return { wishes, waitingFor, ...asked };
   }
   return {
     wishes: [
@@ -55,6 +56,7 @@ export function nextExternalSteps(facts: NextFacts): Next {
       ...(isWhole ? spreads(facts) : []),
     ],
     waitingFor: [...silent, ...strangerWaits(facts, cluster), ...fixWaits(facts)],
+    ...asked,
   };
 }
 
