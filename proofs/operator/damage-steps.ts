@@ -133,7 +133,7 @@ const mended = damages.map(
 );
 
 const stray: Step = {
-  name: 'damage: keys where nobody can read them, found by a check that looks at every key, mended by a fix',
+  name: 'damage: keys where nobody can read them, found by a check that counts, mended by a fix',
   async run(stage) {
     const cluster = await stage.subject.cluster();
     try {

@@ -17,8 +17,6 @@ export interface Needs {
   readonly measureSlots?: 'keys' | 'bytes' | 'load';
   /** Count, at one moment, keys that are not in the node's own slots: quick, but does not tell where they are. */
   readonly keysBeyondSlots?: boolean;
-  /** SCAN for keys outside the node's own slots. */
-  readonly strayKeys?: boolean;
   /** Compare CLUSTER SHARDS, what clients read, with CLUSTER NODES. */
   readonly shards?: boolean;
   /** Addresses that are not (yet) members, to be asked too. */

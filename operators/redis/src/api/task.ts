@@ -27,7 +27,9 @@ const WHAT = [
 const spec = object(
   {
     cluster: text({ ...name, description: 'A RedisCluster of this namespace.' }),
-    check: optional(object({ strayKeys: optional(bool({ description: 'Look at every key.' })) })),
+    check: optional(
+      object({ strayKeys: optional(bool({ description: 'Also count keys outside the slots of their node.' })) }),
+    ),
     fix: optional(
       object({
         takeover: optional(

@@ -120,8 +120,6 @@ export interface NodeReport {
   readonly slotMeasures: Readonly<Record<number, SlotMeasure>>;
   /** All keys less those in the slots that the node serves, counted at one moment, when asked. */
   readonly keysBeyondSlots: Knowledge<number>;
-  /** Keys found outside the slots that the node serves (SCAN + CRC16 pass), when asked. */
-  readonly strayKeys: Knowledge<number>;
   /** Nodes that its CLUSTER SHARDS, which clients read, places elsewhere than its CLUSTER NODES; only when asked for. */
   readonly misplacedInShards: Knowledge<readonly NodeId[]>;
   /** CLUSTER GETSLOTMIGRATIONS: jobs that have not ended. A server that cannot have any has none; denied is unknown. */

@@ -11,7 +11,7 @@ import { checkedStatus } from './tasks.ts';
 
 export interface Checked {
   readonly status: RedisTaskStatus;
-  /** Of one that looked at every key. */
+  /** Of one that counted keys outside their slots. */
   readonly strays?: StrayLook;
 }
 
@@ -22,13 +22,16 @@ export async function checkTask(
   now: number,
 ): Promise<Checked> {
   const strayKeys = spec.check?.strayKeys ?? false;
-  const view = await observeCluster(redis, ports, seeds, { strayKeys, ...(annotations && { annotations }) });
+  const view = await observeCluster(redis, ports, seeds, {
+    keysBeyondSlots: strayKeys,
+    ...(annotations && { annotations }),
+  });
   const findings = checkCluster(view, { replicasPerPrimary, spreadBy });
   const status = checkedStatus(findings, isClean(findings), now);
   return { status, ...(strayKeys && { strays: strayLook(findings) }) };
 }
 
-/** After a fix, where somebody found stray keys before. A count, not a look at every key: microseconds for each slot. */
+/** After a fix, where somebody found stray keys before. */
 export async function countStrays({ redis, ports, seeds }: Omit<Environment, 'signal'>): Promise<StrayLook> {
   return straysLeft(await observeCluster(redis, ports, seeds, { keysBeyondSlots: true }));
 }

@@ -30,7 +30,6 @@ function covers(asked: Needs, needed: Needs): boolean {
   if (countSlots(minusSlots(needed.countKeysIn ?? [], asked.countKeysIn ?? [])) > 0) return false;
   if (needed.measureSlots && needed.measureSlots !== asked.measureSlots) return false;
   if (needed.keysBeyondSlots && !asked.keysBeyondSlots) return false;
-  if (needed.strayKeys && !asked.strayKeys) return false;
   const known = new Set((asked.alsoAsk ?? []).map((e) => `${e.host}:${e.port}`));
   return (needed.alsoAsk ?? []).every((e) => known.has(`${e.host}:${e.port}`));
 }

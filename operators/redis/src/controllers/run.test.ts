@@ -172,7 +172,7 @@ test('the first turn goes by the view of the decision, unless that is old or say
     return before;
   };
   assert.equal(await looksBeforeTheFirstCommand(yes.begin), 1);
-  assert.equal(await looksBeforeTheFirstCommand(yes.begin, { strayKeys: true }), 2);
+  assert.equal(await looksBeforeTheFirstCommand(yes.begin, { keysBeyondSlots: true }), 2);
   const clock = quickClock();
   const slowly: Approval<Goal>['begin'] = async () => {
     await clock.sleep(1_001);

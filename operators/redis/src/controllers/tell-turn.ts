@@ -17,7 +17,7 @@ export interface TurnNews {
   /** Nobody could be asked: what was found before is neither over nor found anew. */
   readonly isUnseen: boolean;
   readonly toldFindings: ToldFindings;
-  /** Of a look at every key. Undefined: nobody looked. */
+  /** Of a count of keys outside their slots. Undefined: nobody counted. */
   readonly strays: StrayLook | undefined;
   /** Of a cluster that has agents. */
   readonly roster: readonly Enrolled[] | undefined;

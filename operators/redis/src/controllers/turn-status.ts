@@ -66,7 +66,7 @@ export interface TurnFacts {
   /** How many approvals were used up. */
   readonly approvals: number;
   readonly topology: Topology;
-  /** Of a look at every key. Undefined: nobody looked. */
+  /** Of a count of keys outside their slots. Undefined: nobody counted. */
   readonly strays: StrayLook | undefined;
   /** What is wrong with the spec. */
   readonly problems: readonly Refusal[];

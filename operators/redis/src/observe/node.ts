@@ -9,7 +9,7 @@ import { fieldsOf, runningJobsOf } from './jobs.ts';
 import { countKeys, type MeasuredNode, type Measures, slotStats, withSampledBytes } from './measure.ts';
 import { clusterInfoOf, keyspaceOf, memoryOf, parseInfo, replicationOf } from './parse.ts';
 import { misplacedInShards } from './shards.ts';
-import { countKeysBeyond, countStrayKeys } from './stray.ts';
+import { countKeysBeyond } from './stray.ts';
 import { NodeTableReader, type ReadTable } from './tables.ts';
 
 export const DEFAULT_TIMEOUT_MS = 5000;
@@ -84,7 +84,6 @@ export async function readNode(reading: Reading, endpoint: Endpoint): Promise<An
     functionLibraries: libraryCount(functions),
     slotMeasures: await measuresFor(node, needs, self, server),
     keysBeyondSlots: await askedOfPrimary(needs.keysBeyondSlots, self, (served) => countKeysBeyond(node, served)),
-    strayKeys: await askedOfPrimary(needs.strayKeys, self, (served) => countStrayKeys(node, served)),
     misplacedInShards: shards.known ? known(misplacedInShards(shards.value, [self, ...others])) : shards,
     atomicJobs: await jobsOf(reading, endpoint, server, jobs),
   };

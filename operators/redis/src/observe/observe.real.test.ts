@@ -134,9 +134,9 @@ for (const product of PRODUCTS) {
 
     test('finds keys outside their slots, and none where there are none', async () => {
       const strays = async () =>
-        reports(await observe({ strayKeys: true }))
+        reports(await observe({ keysBeyondSlots: true }))
           .filter(({ self }) => self.role === 'primary')
-          .map(({ strayKeys }) => (strayKeys.known ? strayKeys.value : strayKeys.why));
+          .map(({ keysBeyondSlots: beyond }) => (beyond.known ? beyond.value : beyond.why));
       assert.deepEqual(await strays(), [0, 0, 0]);
       // Keys of a slot of primary 0 on primary 1, which had it opened for them and closed again.
       const [owner, other] = cluster.primaries as [Server, Server];
@@ -301,10 +301,10 @@ test('several databases of Valkey 9: keys are counted in all of them', async () 
     const counted = reports(await observeCluster(port, ports, [server.endpoint], { countKeysIn: [[slot, slot]] }))[0];
     assert.deepEqual(counted?.keyspace, { 0: 1, 2: 2 });
     assert.equal(counted?.slotMeasures[slot]?.keys, 3);
-    const needs: ObserveOptions = { measureSlots: 'bytes', strayKeys: true };
+    const needs: ObserveOptions = { measureSlots: 'bytes', keysBeyondSlots: true };
     const measured = reports(await observeCluster(port, ports, [server.endpoint], needs))[0];
     assert.ok((measured?.slotMeasures[slot]?.bytes ?? 0) > 10_000);
-    assert.deepEqual(measured?.strayKeys, { known: true, value: 0 });
+    assert.deepEqual(measured?.keysBeyondSlots, { known: true, value: 0 });
     assert.equal(await port.call(server.endpoint, ['DBSIZE']), 1, 'our connection is still in database 0');
   } finally {
     await port.close();

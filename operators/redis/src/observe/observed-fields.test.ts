@@ -37,7 +37,6 @@ async function fullView(): Promise<ClusterView> {
     ...valkeyAnswers(open),
     'CLUSTER SLOT-STATS SLOTSRANGE': (args) => [[Number(args[3]), stats]],
     'CLUSTER GETSLOTMIGRATIONS': [[...job, 'state', 'snapshotting', 'message', 'm']],
-    SCAN: [Buffer.from('0'), []],
     SELECT: 'OK',
   });
   const replicaTable = `${OTHER} 127.0.0.1:19375@29375 myself,slave ${SELF} 0 0 1 connected\n${SELF} 127.0.0.1:13615@23615 master - 0 0 1 connected 0-100`;
@@ -49,7 +48,6 @@ async function fullView(): Promise<ClusterView> {
   const needs = {
     measureSlots: 'load',
     keysBeyondSlots: true,
-    strayKeys: true,
     alsoAsk: [{ host: '10.9.9.9', port: 1 }],
   } as const;
   return observeCluster(port, { clock }, [{ host: '127.0.0.1', port: 13615 }], needs);

@@ -204,8 +204,9 @@ export function checkStrayKeys(view: ClusterView): readonly Finding[] {
   const unknown: NodeId[] = [];
   for (const node of members(view)) {
     if (roleOf(node) === 'replica') continue;
-    const stray = node.report.known ? node.report.value.strayKeys : node.report;
-    if (!stray.known) unknown.push(node.id);
+    const stray = node.report.known ? node.report.value.keysBeyondSlots : node.report;
+    // Fewer than none: it counts keys of its slots that it does not count as its own.
+    if (!stray.known || stray.value < 0) unknown.push(node.id);
     else if (stray.value > 0) {
       findings.push({
         code: 'KEYS_OUTSIDE_SLOT',
@@ -222,7 +223,7 @@ export function checkStrayKeys(view: ClusterView): readonly Finding[] {
       severity: 'info',
       message: `not known whether keys lie outside their slot on ${nodeNames(view, unknown)}: not looked for`,
       nodes: unknown,
-      remedy: 'reeve redis check ADDRESS --keys looks at every key',
+      remedy: 'reeve redis check ADDRESS --keys counts them',
     });
   }
   return findings;

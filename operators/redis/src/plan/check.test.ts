@@ -191,11 +191,13 @@ test('replica links and counts', () => {
 });
 
 test('keys outside their slot: broken when found, info when not looked for, unknown is never silence', () => {
-  const found = checkCluster(viewOf({ primaries: 3, nodes: { p0: { strayKeys: known(3) } } }));
+  const found = checkCluster(viewOf({ primaries: 3, nodes: { p0: { keysBeyondSlots: known(3) } } }));
   assert.equal(only(found, 'KEYS_OUTSIDE_SLOT').severity, 'broken');
-  const notAsked = checkCluster(viewOf({ primaries: 3, nodes: { p0: { strayKeys: unknown('not asked') } } }));
+  const notAsked = checkCluster(viewOf({ primaries: 3, nodes: { p0: { keysBeyondSlots: unknown('not asked') } } }));
   assert.equal(only(notAsked, 'KEYS_OUTSIDE_SLOT').severity, 'info');
   assert.ok(isClean(notAsked));
+  const odd = checkCluster(viewOf({ primaries: 3, nodes: { p0: { keysBeyondSlots: known(-1) } } }));
+  assert.equal(only(odd, 'KEYS_OUTSIDE_SLOT').severity, 'info');
 });
 
 test('state, quorum and silent addresses', () => {

@@ -17,7 +17,7 @@ const unsure = strayLook([finding('KEYS_OUTSIDE_SLOT', 'info')]);
 const none = strayLook([]);
 const said = [{ type: 'StrayKeys', status: 'True', reason: 'Found', message: '', lastTransitionTime: '' }] as const;
 
-test('keys outside their slots are told until a look at every key, or a fix, says otherwise', () => {
+test('keys outside their slots are told until a count, or a fix, says otherwise', () => {
   assert.deepEqual(strayConditions(undefined, found), [
     { type: 'StrayKeys', status: 'True', reason: 'Found', message: 'a holds 2 keys. fix it' },
   ]);

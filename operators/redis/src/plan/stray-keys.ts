@@ -1,5 +1,5 @@
 /**
- * Keys outside their slots, as a condition. Only a task that looks at every key finds them, so that no later look says that they are gone:
+ * Keys outside their slots, as a condition. Only a task that counts them finds them, so that no later look says that they are gone:
  * what one found stands until another one finds none, or a fix moved them and none are counted anywhere. Pure.
  */
 import type { DeepReadonly, NewCondition } from '@reeve/runtime';
@@ -12,7 +12,7 @@ export const STRAY_KEYS = 'StrayKeys';
 const CODE = 'KEYS_OUTSIDE_SLOT';
 const MOST_TEXT = 2_000;
 
-/** Of a check that looked at every key: what it found of such keys, and whether it could look everywhere. */
+/** Of a check that counted them: what it found, and whether it could count everywhere. */
 export interface StrayLook {
   readonly found: readonly Finding[];
   readonly isWhole: boolean;
@@ -40,7 +40,7 @@ export function areStraysSaid(conditions: DeepReadonly<RedisClusterStatus>['cond
   return conditions?.some(({ type, status }) => type === STRAY_KEYS && status === 'True') ?? false;
 }
 
-/** As they are counted: what was not looked for is no finding, and what a look at every key found is one while it stands. */
+/** As they are counted: what was not looked for is no finding, and what a check counted is one while it stands. */
 export function countedFindings(
   findings: readonly Finding[],
   after: RedisClusterStatus['conditions'],

@@ -44,7 +44,6 @@ export interface TestNode {
   readonly maxBytes: number;
   readonly functionLibraries: Knowledge<number>;
   readonly keysBeyondSlots: Knowledge<number>;
-  readonly strayKeys: Knowledge<number>;
   readonly misplacedInShards: readonly NodeId[];
   readonly atomicJobs: readonly AtomicJob[];
   readonly product: 'redis' | 'valkey';
@@ -92,7 +91,6 @@ export function testNode(name: string, changes: Partial<TestNode> = {}): TestNod
     maxBytes: 0,
     functionLibraries: known(0),
     keysBeyondSlots: known(0),
-    strayKeys: known(0),
     misplacedInShards: [],
     atomicJobs: [],
     product: 'valkey',
@@ -249,7 +247,6 @@ function reportOf(node: TestNode, nodes: readonly TestNode[], lines: ReadonlyMap
     slotMeasures:
       node.measures ?? Object.fromEntries(Object.entries(node.keys).map(([slot, count]) => [slot, { keys: count }])),
     keysBeyondSlots: node.keysBeyondSlots,
-    strayKeys: node.strayKeys,
     misplacedInShards: known(node.misplacedInShards),
     atomicJobs: known(node.atomicJobs),
   };

@@ -239,7 +239,7 @@ class Person {
 
   async #isClean(): Promise<boolean> {
     const { redis, ports, seeds } = this.#environment();
-    const view = await observeCluster(redis, ports, seeds, { strayKeys: true });
+    const view = await observeCluster(redis, ports, seeds, { keysBeyondSlots: true });
     return isClean(checkCluster(view));
   }
 
