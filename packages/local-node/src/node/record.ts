@@ -1,6 +1,7 @@
 /** What the node keeps of a pod on disk, besides the runs of its containers: enough to end it when its object is gone. */
 import { join } from 'node:path';
 import type { HostFiles } from '../host/host.ts';
+import { PUT_AWAY } from '../pod/progress.ts';
 import type { PodStop, StoredPod } from '../pod/view.ts';
 import type { ContainerStatus } from '../kinds/pod.ts';
 import { type Instance, LOST_REASON } from '../shim/instance.ts';
@@ -64,7 +65,7 @@ function toldRun({ restartCount, state, image }: ContainerStatus, now: number): 
     main: undefined,
     shim: undefined,
     startedAt: timeOf(terminated?.startedAt ?? running?.startedAt),
-    stop: undefined,
+    stop: terminated ? undefined : { at: now, graceMs: 0, why: PUT_AWAY },
     end,
   };
 }

@@ -1,6 +1,6 @@
 /** How long a container that ended waits before it runs again. */
 import type { Instance } from '../shim/instance.ts';
-import { CHANGED } from './progress.ts';
+import { CHANGED, PUT_AWAY } from './progress.ts';
 
 export interface RestartBackoff {
   /** Default 10 s. The first restart is at once. */
@@ -13,9 +13,12 @@ export interface RestartBackoff {
 
 export const restartBackoff: RestartBackoff = { firstMs: 10_000, mostMs: 300_000, resetMs: 600_000 };
 
+/** Ends that are no failure of the program. */
+const BLAMELESS: readonly (string | undefined)[] = [CHANGED, PUT_AWAY];
+
 /** Of the next run, counted from the end of this one. */
 export function restartDelay(ended: Instance, { firstMs, mostMs, resetMs }: RestartBackoff): number {
-  if (ended.attempt === 0 || ended.stop?.why === CHANGED) return 0;
+  if (ended.attempt === 0 || BLAMELESS.includes(ended.stop?.why)) return 0;
   const ran = (ended.end?.at ?? 0) - (ended.startedAt ?? 0);
   if (ran >= resetMs) return 0;
   return ended.delayMs === 0 ? firstMs : Math.min(mostMs, ended.delayMs * 2);

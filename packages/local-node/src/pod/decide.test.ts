@@ -169,6 +169,14 @@ test('what ended runs again by the policy, after a time that doubles', () => {
       now: at(602),
       does: ['start main#10'],
     },
+    {
+      what: 'at once after its node was put away',
+      pod,
+      view: viewWith({
+        main: { latest: ended(137, { attempt: 4, stop: { at: T0, graceMs: 0, why: 'put-away' } }) },
+      }),
+      does: ['start main#5'],
+    },
     { what: 'also after success', pod, view: viewWith({ main: { latest: ended(0) } }), does: ['start main#1'] },
     {
       what: 'OnFailure: not after success',
