@@ -11,7 +11,7 @@ import { REEVE, run, temporaryFolder, until } from './index.ts';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const START = fileURLToPath(new URL('./start.ts', import.meta.url));
 
-test('npm start brings a declared cluster up, shows it and says how to go on; the next start brings the same one back, and Ctrl-C ends all of it', async (t) => {
+test('npm start brings a declared cluster up, shows it and says how to go on; the next start brings the same one back, a control plane that is killed comes back to the same servers, and Ctrl-C ends all of it', async (t) => {
   const data = join(temporaryFolder('start'), 'data');
   const first = await run(process.execPath, [START, '--once', '--data', data], { timeoutMs: 240_000 });
   assert.equal(first.code, 0, first.stdout + first.stderr);
@@ -25,8 +25,13 @@ test('npm start brings a declared cluster up, shows it and says how to go on; th
   assert.match(second.said, /Starting again/);
   assert.doesNotMatch(second.said, /Creating/);
   assert.match(second.said, /Running: 16384 slots, 3 primaries, 3 replicas/);
+  assert.match(second.said, /The control plane has ended \(SIGKILL\)[^]*6 pods taken over/);
   assert.match(second.said, /6 pods ended/);
-  assert.doesNotMatch(second.said, /pods go on/i, 'what Ctrl-C does is said once, as it is here');
+  assert.doesNotMatch(
+    second.said,
+    /Stopping\. Pods go on|Ctrl-C stops/,
+    'what Ctrl-C does is said once, as it is here',
+  );
   assert.doesNotMatch(second.said, /still open/, 'the control plane ends by itself while its pods go on');
   assert.deepEqual(processesOf(data), [], 'nothing is left');
 });
@@ -54,11 +59,27 @@ async function untilCtrlC(
   await until('it waits for Ctrl-C', () => Promise.resolve(said.includes('Ctrl-C ends all of it')), {
     timeoutMs: 240_000,
   });
+  const plane = holderOf(data);
+  const runs = shimsOf(data);
+  assert.equal(runs.length, 6);
+  process.kill(plane, 'SIGKILL');
+  const isBack = () => Promise.resolve(/6 pods taken over/.test(said) && holderOf(data) !== plane);
+  await until('the control plane is back', isBack);
+  assert.deepEqual(shimsOf(data), runs, 'the servers went on');
   process.kill(pid, 'SIGINT');
   process.kill(-pid, 'SIGINT');
   const [code] = await ended;
   return { code, said };
 }
+
+/** The process that has the folder. */
+function holderOf(data: string): number {
+  return (JSON.parse(textOf(join(data, 'holder')) || '{"pid":0}') as { readonly pid: number }).pid;
+}
+
+/** Whoever began a server and waits for its end, one for each run; servers themselves write their titles over what they were given. */
+const shimsOf = (data: string): readonly string[] =>
+  processesOf(data).filter((pid) => /^[^\0]*\0[^\0]*\/shim\.sh\0/.test(textOf(`/proc/${pid}/cmdline`)));
 
 function endGroup(pid: number): void {
   try {

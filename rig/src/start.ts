@@ -1,7 +1,7 @@
 /**
  * `npm start`: a control plane on this machine, and on it a declared Valkey cluster as real pods, three primaries with a replica each.
  * Runs until Ctrl-C, which ends all of it; the data folder is kept and the next start goes on with it. Ctrl-C again leaves what is not
- * ended yet, and says how to end it.
+ * ended yet, and says how to end it. A control plane that is killed meanwhile is begun again.
  * `--once` ends after showing; `--data FOLDER` chooses the folder (default `.reeve/local` in the repository).
  */
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { run } from './binaries/run.ts';
+import { KeptPlane } from './kept-plane.ts';
 import { REEVE } from './reeve.ts';
-import { upLines } from './up-lines.ts';
 
 const { values } = parseArgs({ options: { once: { type: 'boolean', default: false }, data: { type: 'string' } } });
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,7 +24,8 @@ const manifest = join(repository, 'examples', 'redis-cluster.yaml');
 const CLUSTER = 'cache';
 const PATIENCE_MS = 180_000;
 const LOOK_EVERY_MS = 1_000;
-const SAME_KEY_MS = 300;
+/** npm passes a signal on that all of us got, and on a busy machine it takes its time. */
+const SAME_KEY_MS = 1_000;
 
 interface Cluster {
   readonly status?: {
@@ -40,6 +41,10 @@ interface Cluster {
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
+
+/** As a word of a shell. */
+const quoted = (text: string): string =>
+  /^[\w./@:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** What ends all of it in order. Whoever comes by npm, `timeout` or a terminal sends some signals twice within a moment: that is one. */
 class Stop {
@@ -82,22 +87,20 @@ async function codeOf(child: ChildProcess): Promise<number> {
   return code ?? 1;
 }
 
-const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
-
 /** In a group of its own: the Ctrl-C that it is run for may still be on its way to all of ours. */
 async function down(stop: Stop): Promise<number> {
   const child = begin(['down', '--data', data], { detached: true });
   stop.onAgain = () => void child.kill('SIGINT');
   const code = await codeOf(child);
-  if (code !== 0) say(`\nNot all has ended. To end it: node bin/reeve.js down --data ${data}`);
+  if (code !== 0) say(`\nNot all has ended. To end it: node bin/reeve.js down --data ${quoted(data)}`);
   return code;
 }
 
 /** Says in a line what the cluster is doing, whenever that is something else, until it runs. */
-async function follow(plane: ChildProcess, stop: Stop): Promise<boolean> {
+async function follow(plane: KeptPlane, stop: Stop): Promise<boolean> {
   say('');
   let said = '';
-  for (let waited = 0; waited < PATIENCE_MS && !hasEnded(plane) && !stop.isAsked; waited += LOOK_EVERY_MS) {
+  for (let waited = 0; waited < PATIENCE_MS && !plane.isOver && !stop.isAsked; waited += LOOK_EVERY_MS) {
     const asked = [REEVE, 'get', 'redisclusters', CLUSTER, '--output', 'json'];
     const { stdout } = await run(process.execPath, asked, { env: environment });
     const { status = {} } = JSON.parse(stdout || '{}') as Cluster;
@@ -135,41 +138,33 @@ function howToGoOn(): void {
     [`logs ${CLUSTER}-0`, 'what its server says'],
   ] as const;
   say('\nGo on from another terminal, in this folder:\n');
-  say(`  export KUBECONFIG=${kubeconfig}`);
+  say(`  export KUBECONFIG=${quoted(kubeconfig)}`);
   for (const [rest, what] of lines) say(`  ${`node bin/reeve.js ${rest}`.padEnd(64)} # ${what}`);
   say('');
 }
 
 async function bringUp(): Promise<number> {
   const stop = new Stop();
-  const args = [REEVE, 'up', '--data', data];
   say(
     `${existsSync(kubeconfig) ? 'Starting again' : 'Starting'}\n\n$ reeve up --data ${relative(process.cwd(), data) || data}`,
   );
-  const plane = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  let told = '';
-  const pass = upLines(say);
-  plane.stdout.setEncoding('utf8').on('data', (text: string) => {
-    told += text;
-    pass(text);
-  });
-  while (!told.includes('Ctrl-C') && !hasEnded(plane)) await sleep(50);
+  const plane = await KeptPlane.start(data, say);
   // Somebody else has the folder, or it cannot be used: nothing of it is ours to end.
-  if (hasEnded(plane) && plane.exitCode !== 0) return plane.exitCode ?? 1;
+  if (typeof plane === 'number') return plane;
   let code = 1;
   try {
     code = stop.isAsked ? 0 : await show(plane, stop);
   } finally {
     const ended = await down(stop);
     code ||= ended;
-    // If it does not end, that was said, and it is not waited for.
-    plane.unref();
-    plane.stdout.destroy();
+    // If it does not end, that was said.
+    plane.leave();
   }
   return code;
 }
 
-async function show(plane: ChildProcess, stop: Stop): Promise<number> {
+async function show(plane: KeptPlane, stop: Stop): Promise<number> {
+  const over = plane.keep();
   const applied = await reeve('apply', '-f', manifest);
   if (applied !== 0) return applied;
   const runs = await Promise.race([follow(plane, stop), stop.asked.then(() => undefined)]);
@@ -179,8 +174,7 @@ async function show(plane: ChildProcess, stop: Stop): Promise<number> {
   howToGoOn();
   if (values.once) return 0;
   say('Ctrl-C ends all of it; the next `npm start` goes on with the data.');
-  await Promise.race([stop.asked, once(plane, 'exit')]);
-  return 0;
+  return await Promise.race([stop.asked.then(() => 0), over]);
 }
 
 process.exitCode = await bringUp();
