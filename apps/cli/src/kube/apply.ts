@@ -56,7 +56,7 @@ async function applyOne(line: ApplyLine, api: Api, manifest: Manifest, mayCome: 
   const after = await applied(home, manifest, { dryRun: isDryRun, force: values.force, signal });
   const { output } = values;
   if (output === 'name') io.out(`${nameOf(after)}\n`);
-  else if (!isDocument(output)) io.out(`${nameOf(after)} ${outcome(before, after, isDryRun)}\n`);
+  else if (!isDocument(output)) io.out(`${nameOf(after)} ${outcome({ before, after, manifest, isDryRun })}\n`);
   return after;
 }
 
@@ -87,15 +87,20 @@ export function conflict(manifest: AnyObject, { status }: KubeError): ReeveError
   return cliError('APPLY_CONFLICT', [`${what} has fields of others:`, ...lines].join('\n'), [what]);
 }
 
-function outcome(before: AnyObject | undefined, after: AnyObject, isDryRun: boolean): string {
-  if (!before) return isDryRun ? 'would be created' : 'created';
-  // A dry run leaves the version as it is.
-  const isSame = isDryRun ? contentOf(before) === contentOf(after) : versionOf(before) === versionOf(after);
-  if (isSame) return 'unchanged';
-  return isDryRun ? 'would be changed' : 'changed';
+interface Applied {
+  readonly before: AnyObject | undefined;
+  readonly after: AnyObject;
+  readonly manifest: AnyObject;
+  readonly isDryRun: boolean;
 }
 
-const versionOf = ({ metadata }: AnyObject): string | undefined => metadata.resourceVersion;
+export function outcome({ before, after, manifest, isDryRun }: Applied): string {
+  if (!before) return isDryRun ? 'would be created' : 'created';
+  // Its status, and so its version, may have been written meanwhile by whoever keeps it.
+  const parts = ({ status, ...rest }: AnyObject) => contentOf('status' in manifest ? { ...rest, status } : rest);
+  if (parts(before) === parts(after)) return 'unchanged';
+  return isDryRun ? 'would be changed' : 'changed';
+}
 
 /** Without what the server counts by itself. */
 function contentOf({ metadata, ...rest }: AnyObject): string {
