@@ -8,7 +8,6 @@ import { cliError, cliErrors, type ExitCode, exit, exitCodeOf, usage } from './e
 import { fileProblem, isOfTheMachine } from './file-problem.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output/report.ts';
-import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
 import { version } from './version.ts';
 
@@ -67,9 +66,10 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode> {
   const [first, second] = argv;
   const isAskedForAll = (word: string | undefined) => word === undefined || word === '--help' || word === '-h';
-  if (isAskedForAll(first) || first === 'help' || (first === 'redis' && isAskedForAll(second))) {
+  const isBareFamily = first !== undefined && verbsOf(first).length > 0 && isAskedForAll(second);
+  if (isAskedForAll(first) || first === 'help' || isBareFamily) {
     io.out(overview());
-    return argv.length === 0 || (first === 'redis' && second === undefined) ? exit.usage : exit.ok;
+    return argv.length === 0 || (isBareFamily && second === undefined) ? exit.usage : exit.ok;
   }
   if (first === '--version') {
     io.out(`reeve ${version}\n`);
@@ -87,15 +87,23 @@ function commandOf([first = '', second = '']: readonly string[]): Command | unde
   return allCommands.find(({ spec }) => spec.name === first || spec.name === `${first} ${second}`);
 }
 
+/** Of a command like `redis`, which does nothing by itself. */
+function verbsOf(family: string): readonly string[] {
+  return allCommands.flatMap(({ spec }) => {
+    const [first, verb] = spec.name.split(' ');
+    return first === family && verb !== undefined ? [verb] : [];
+  });
+}
+
 function unknownCommand([first = '', second = '']: readonly string[]): ReeveError {
-  if (first !== 'redis') {
+  const verbs = verbsOf(first);
+  if (verbs.length === 0) {
     const near = nearest(first, [...new Set(allCommands.map(({ spec }) => spec.name.split(' ', 1)[0] ?? ''))]);
     return usage(`'${first}' is not a command${near === undefined ? '' : `; did you mean ${near}?`}`);
   }
-  const names = redisVerbs.map(({ spec }) => spec.name.slice('redis '.length));
-  const near = nearest(second, names);
+  const near = nearest(second, verbs);
   return usage(
-    `'${second}' is not a verb of reeve redis${near === undefined ? `: ${names.join(', ')}` : `; did you mean ${near}?`}`,
+    `'${second}' is not a verb of reeve ${first}${near === undefined ? `: ${verbs.join(', ')}` : `; did you mean ${near}?`}`,
   );
 }
 

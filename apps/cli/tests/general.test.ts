@@ -12,7 +12,16 @@ test('without arguments: the overview and exit code 2; with --help: the same and
   assert.equal(bare.out, asked.out);
   for (const { spec } of redisVerbs) assert.match(asked.out, new RegExp(`${spec.name} `));
   assert.match(asked.out, /Exit codes: 0 .* 1 .* 2 .*\n3 .* 130/);
-  assert.equal((await harness.run('redis')).code, 2);
+  for (const family of ['redis', 'agent']) {
+    for (const [line, code] of [
+      [family, 2],
+      [`${family} --help`, 0],
+      [`${family} -h`, 0],
+    ] as const) {
+      const ran = await harness.run(line);
+      assert.deepEqual([ran.code, ran.out, ran.err], [code, asked.out, ''], line);
+    }
+  }
 });
 
 test('every verb has help with usage, options and examples', async () => {
@@ -38,6 +47,8 @@ test('wrong command lines end with 2, say what is wrong and touch nothing', asyn
     ['redus check', /'redus' is not a command/],
     ['redis chekc 10.0.0.1:6379', /did you mean check\?/],
     ['redis frobnicate', /not a verb of reeve redis: create, status/],
+    ['agent enrol', /'enrol' is not a verb of reeve agent; did you mean enroll\?/],
+    ['agent frob', /'frob' is not a verb of reeve agent: redis, enroll/],
     ['redis check', /no address given: reeve redis check HOST:PORT/],
     ['redis check 10.0.0.1', /'10\.0\.0\.1' is not an address/],
     ['redis check 10.0.0.1:6379 --jsno', /unknown option --jsno; did you mean --json\?/],

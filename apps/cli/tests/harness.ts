@@ -71,7 +71,7 @@ async function* pipedTo(input: string | AsyncIterable<Uint8Array>, signal: Abort
     yield Buffer.from(input);
     return;
   }
-  const pieces: AsyncIterator<Uint8Array, undefined> = input[Symbol.asyncIterator]();
+  const pieces = input[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   for (;;) {
