@@ -153,7 +153,8 @@ export const cliErrors = {
   },
   MEMBER_KIND_MISSING: {
     meaning: 'The API server does not serve the kind Member. Nothing was changed.',
-    remedy: 'Start the operator on it first (`reeve up`, or the chart): it installs its kinds.',
+    remedy:
+      'Have the operators installed on it first: `reeve up` does so by itself, on a Kubernetes `reeve run --install`.',
   },
   NO_CLUSTER: {
     meaning: 'None of the given addresses could be read.',
