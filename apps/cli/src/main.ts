@@ -1,7 +1,7 @@
 /** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
 import { asReeveError, ReeveError } from '@reeve/runtime';
 import { helpText, nearest } from './args.ts';
-import type { Command } from './command.ts';
+import { type Command, STOPPING } from './command.ts';
 import { allCommands, sections } from './commands.ts';
 import { endProcess } from './end-process.ts';
 import { cliError, cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
@@ -42,7 +42,7 @@ function overview(): string {
 /** Runs one command line. Never throws; what it prints goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const stop = new AbortController();
-  const stopsSafely = commandOf(argv)?.stopsSafely === true;
+  const keepsJournal = commandOf(argv)?.keepsJournal === true;
   let stoppedAt: number | undefined;
   const release = io.onInterrupt(() => {
     const now = io.ports.clock.now();
@@ -51,7 +51,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       return;
     }
     stoppedAt = now;
-    if (stopsSafely) io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
+    if (keepsJournal) io.err(STOPPING);
     stop.abort(new ReeveError('INTERRUPTED', 'stopped by Ctrl-C'));
   });
   try {
@@ -112,11 +112,12 @@ async function fail(io: Io, argv: readonly string[], thrown: unknown): Promise<E
   const known = asReeveError(error);
   const code = exitCodeOf(known.code);
   // There is nothing to go on with, and nothing to be done about it.
-  if (known.code === 'INTERRUPTED' && commandOf(argv)?.stopsSafely !== true) {
+  if (known.code === 'INTERRUPTED' && commandOf(argv)?.keepsJournal !== true) {
     io.err(`reeve: ${known.message}\n`);
     return code;
   }
-  if (!argv.includes('--json')) {
+  const rest = argv.indexOf('--'); // what follows is for another program
+  if (!argv.slice(0, rest === -1 ? undefined : rest).includes('--json')) {
     await reportError(io, error, known.code === 'USAGE' ? helpFor(argv) : undefined);
     return code;
   }

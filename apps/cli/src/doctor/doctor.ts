@@ -31,7 +31,10 @@ export function findingsText(findings: readonly Finding[], style: Style): string
     ...(remedy === undefined ? [] : [`${' '.repeat(11 + width)}→ ${remedy}`]),
   ]);
   const missing = findings.filter(({ state }) => state === 'missing').length;
+  const are = missing === 1 ? 'is' : 'are';
   const verdict =
-    missing === 0 ? 'Everything that is needed is there.' : `${plural(missing, 'thing')} that is needed is missing.`;
+    missing === 0
+      ? 'Everything that is needed is there.'
+      : `${plural(missing, 'thing')} that ${are} needed ${are} missing.`;
   return `${[...lines, '', verdict].join('\n')}\n`;
 }
