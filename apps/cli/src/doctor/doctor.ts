@@ -7,8 +7,8 @@ import { yamlText } from '../kube/yaml.ts';
 import { plural } from '../output/format.ts';
 import { type Style, styleFor } from '../output/style.ts';
 import { defaultDataFolder } from '../up/data-folder.ts';
-import type { doctorOptions } from '../up/spec.ts';
 import { diagnose, type Finding } from './diagnose.ts';
+import type { doctorOptions } from './spec.ts';
 import { factsOf } from './system-machine.ts';
 
 export async function run({ words, values, io }: CommandLine<typeof doctorOptions>): Promise<ExitCode> {

@@ -5,7 +5,7 @@ import { type ExitCode, exit, remedyOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type Style, styleFor } from '../output/style.ts';
 import { shellWord } from '../output/shell-word.ts';
-import { findingsText } from '../output/view.ts';
+import { findingsText } from './view.ts';
 
 export type OperationOutcome =
   | { readonly status: 'planned' | 'nothing-to-do' | 'declined'; readonly proposal: Proposal<unknown> }
