@@ -149,8 +149,8 @@ test('input that cannot be read ends it', async () => {
       messages: never,
       [Symbol.dispose]: () => undefined,
     });
-  // oxlint-disable-next-line require-yield
-  const input = (async function* (): AsyncGenerator<Uint8Array> {
+  const input = (async function* () {
+    yield Buffer.from('a little');
     throw new Error('the pipe is broken');
   })();
   const ran = await api.run('exec p -i -- cat', { input });
