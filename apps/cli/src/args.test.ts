@@ -51,8 +51,10 @@ test('values that are missing, of the wrong kind or out of range are refused', (
 });
 
 test('a password on the argument list is refused with a hint, whatever it is called', () => {
+  const withFile = { ...specs, 'password-file': { type: 'text', value: 'FILE', help: 'Where it is.' } } as const;
   for (const name of ['--password', '--pass', '-a', '-p', '--auth']) {
-    assert.throws(() => parse(name, 'secret'), refused('PASSWORD_ARGUMENT', /--password-file/), name);
+    assert.throws(() => parseLine(withFile, [name, 'secret']), refused('PASSWORD_ARGUMENT', /--password-file/), name);
+    assert.throws(() => parse(name, '8443'), refused('USAGE', /^unknown option/), `${name}, without such a file`);
   }
 });
 

@@ -131,7 +131,8 @@ function readValue(spec: OptionSpec, name: string, value: string | true): unknow
 }
 
 function unknownOption(name: string, rawName: string, known: readonly string[]): Error {
-  if (/^(?:p|pass|password|a|auth)$/.test(name)) {
+  // Elsewhere it is a slip of the keys, and there is no file to give.
+  if (/^(?:p|pass|password|a|auth)$/.test(name) && known.includes('password-file')) {
     return cliError(
       'PASSWORD_ARGUMENT',
       `${rawName} is refused: other users of this machine can read arguments; use --password-file FILE or the prompt`,

@@ -109,3 +109,28 @@ test('a full disk behind the output is told, with its code and no stack', async 
     closeSync(full);
   }
 });
+
+test('who reads it may leave early: it ends without a word, as shells tell of a broken pipe', async () => {
+  const child = spawn(process.execPath, [REEVE, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  assert.deepEqual(await once(child, 'close'), [141, null], err);
+  assert.equal(err, '');
+});
+
+test('Ctrl-C ends it with 130 while it reads what is piped to it, and lets go of that', async () => {
+  const child = spawn(process.execPath, [REEVE, 'apply', '-f', '-'], { stdio: ['pipe', 'ignore', 'pipe'] });
+  child.stdin.on('error', () => undefined); // it is let go of
+  let err = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const closed = once(child, 'close');
+  // More than a pipe holds: once it is gone, somebody has begun to read.
+  child.stdin.write('#'.repeat(4_000_000), () => child.kill('SIGINT'));
+  assert.deepEqual(await closed, [130, null], err);
+  assert.equal(err, 'reeve: stopped by Ctrl-C\n');
+});

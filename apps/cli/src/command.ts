@@ -5,11 +5,14 @@ import type { Io } from './io.ts';
 
 export interface Command {
   readonly spec: CommandSpec;
-  /** Ctrl-C lets it come to a place from which it can be gone on with; who waits for that is told so. */
-  readonly stopsSafely?: boolean;
+  /** What it does stands in a journal: Ctrl-C lets it come to a place from which it can be gone on with, and that is said. */
+  readonly keepsJournal?: boolean;
   /** Parses and runs, or answers `help` when that was asked for. */
   run(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode | 'help'>;
 }
+
+/** Said when Ctrl-C does not end everything at once. */
+export const STOPPING = '\nstopping at a safe place (Ctrl-C again: at once)\n';
 
 export interface CommandLine<Specs extends OptionSpecs = OptionSpecs> {
   readonly words: readonly string[];
@@ -21,15 +24,13 @@ export interface CommandLine<Specs extends OptionSpecs = OptionSpecs> {
 
 interface CommandDefinition<Specs extends OptionSpecs> extends Omit<CommandSpec, 'groups'> {
   readonly options: Specs;
-  readonly stopsSafely?: boolean;
   /** The module that has the code: others need not wait for it. */
   load(): Promise<{ run(line: CommandLine<Specs>): Promise<ExitCode> }>;
 }
 
 export function defineCommand<Specs extends OptionSpecs>(definition: CommandDefinition<Specs>): Command {
-  const { options, load, stopsSafely = false, ...rest } = definition;
+  const { options, load, ...rest } = definition;
   return {
-    stopsSafely,
     spec: { ...rest, groups: [{ title: 'Options', options }] },
     async run(argv, io, signal) {
       const { words, values, help } = parseLine(options, argv);

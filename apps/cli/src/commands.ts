@@ -2,6 +2,7 @@
 import { agentVerbs } from './agent/verbs.ts';
 import type { Command } from './command.ts';
 import { completionCommand } from './completion/spec.ts';
+import { doctorCommand } from './doctor/spec.ts';
 import { kubeCommands } from './kube/spec.ts';
 import { redisVerbs } from './redis/verbs.ts';
 import { planCommand } from './plan/spec.ts';
@@ -14,7 +15,7 @@ export interface CommandSection {
 }
 
 const working: readonly CommandSection[] = [
-  { title: 'A control plane on this machine', commands: localCommands },
+  { title: 'A control plane on this machine', commands: [...localCommands, doctorCommand] },
   { title: 'Operators on a Kubernetes', commands: [runCommand] },
   { title: 'Objects of an API', commands: [...kubeCommands, planCommand] },
   { title: 'Redis and Valkey clusters: reeve redis VERB HOST:PORT', commands: redisVerbs },

@@ -32,6 +32,10 @@ export const cliErrors = {
     meaning: 'A host name given on the command line has no address.',
     remedy: 'Check the name, or give the IP address.',
   },
+  ADDRESS_ELSEWHERE: {
+    meaning: 'The address that is to be listened on is none of this machine. Nothing was started.',
+    remedy: 'Give one of its own: 127.0.0.1 for itself, 0.0.0.0 for everybody who can reach it.',
+  },
   NODE_UNKNOWN: {
     meaning: 'No node of the cluster has the given id, id prefix or address.',
     remedy: '`reeve redis status HOST:PORT` lists ids and addresses.',
@@ -55,7 +59,7 @@ export const cliErrors = {
   },
   PORT_DENIED: {
     meaning: 'The user of this process may not listen on the port that was asked for. Nothing was started.',
-    remedy: 'Give a --port of 1024 or more, or none: then one that is free is taken.',
+    remedy: 'Give a --port (of `reeve run`: --listen) of 1024 or more, or none: then one that is free is taken.',
   },
   OPERATORS_RUN: {
     meaning: 'The API is that of a control plane which runs the operators itself. Nothing was started.',
@@ -153,7 +157,8 @@ export const cliErrors = {
   },
   MEMBER_KIND_MISSING: {
     meaning: 'The API server does not serve the kind Member. Nothing was changed.',
-    remedy: 'Start the operator on it first (`reeve up`, or the chart): it installs its kinds.',
+    remedy:
+      'Have the operators installed on it first: `reeve up` does so by itself, on a Kubernetes `reeve run --install`.',
   },
   NO_CLUSTER: {
     meaning: 'None of the given addresses could be read.',
@@ -188,6 +193,7 @@ const usageCodes: ReadonlySet<string> = new Set([
   'FILE_UNREADABLE',
   'FILE_UNWRITABLE',
   'ADDRESS_UNRESOLVED',
+  'ADDRESS_ELSEWHERE',
   'NODE_UNKNOWN',
   'NODE_AMBIGUOUS',
   'DATA_FOLDER',

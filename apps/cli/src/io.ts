@@ -6,6 +6,8 @@ import type { Ports } from '@reeve/runtime';
 export interface Io {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Bytes that are not ours, as they are. Done when there is room for more; aborts with the signal's reason. */
+  readonly pass: (to: 'out' | 'err', bytes: Uint8Array, signal: AbortSignal) => Promise<void>;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
   readonly inIsTerminal: boolean;
@@ -16,8 +18,8 @@ export interface Io {
     question: string,
     options: { readonly secret: boolean; readonly signal: AbortSignal },
   ) => Promise<string | undefined>;
-  /** All that is piped to us. */
-  readonly input: () => Promise<string>;
+  /** What is piped to us, piece by piece, as it comes. Aborts with the signal's reason, and then lets go of it. */
+  readonly input: (signal: AbortSignal) => AsyncIterable<Uint8Array>;
   /** Calls back for every Ctrl-C (or SIGTERM) until the returned function is called. */
   readonly onInterrupt: (listener: () => void) => () => void;
   /** Ends the process at once. */

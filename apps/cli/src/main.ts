@@ -1,14 +1,13 @@
 /** The `reeve` command: finds the verb, runs it, turns errors into one line and an exit code. */
 import { asReeveError, ReeveError } from '@reeve/runtime';
 import { helpText, nearest } from './args.ts';
-import type { Command } from './command.ts';
+import { type Command, STOPPING } from './command.ts';
 import { allCommands, sections } from './commands.ts';
 import { endProcess } from './end-process.ts';
 import { cliError, cliErrors, type ExitCode, exit, exitCodeOf, usage } from './errors.ts';
 import { fileProblem, isOfTheMachine } from './file-problem.ts';
 import type { Io } from './io.ts';
 import { reportError } from './output/report.ts';
-import { redisVerbs } from './redis/verbs.ts';
 import { systemIo } from './system.ts';
 import { version } from './version.ts';
 
@@ -43,7 +42,7 @@ function overview(): string {
 /** Runs one command line. Never throws; what it prints goes through `io`. */
 export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   const stop = new AbortController();
-  const stopsSafely = commandOf(argv)?.stopsSafely === true;
+  const keepsJournal = commandOf(argv)?.keepsJournal === true;
   let stoppedAt: number | undefined;
   const release = io.onInterrupt(() => {
     const now = io.ports.clock.now();
@@ -52,7 +51,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
       return;
     }
     stoppedAt = now;
-    if (stopsSafely) io.err('\nstopping at a safe place (Ctrl-C again: at once)\n');
+    if (keepsJournal) io.err(STOPPING);
     stop.abort(new ReeveError('INTERRUPTED', 'stopped by Ctrl-C'));
   });
   try {
@@ -67,9 +66,10 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 async function dispatch(argv: readonly string[], io: Io, signal: AbortSignal): Promise<ExitCode> {
   const [first, second] = argv;
   const isAskedForAll = (word: string | undefined) => word === undefined || word === '--help' || word === '-h';
-  if (isAskedForAll(first) || first === 'help' || (first === 'redis' && isAskedForAll(second))) {
+  const isBareFamily = first !== undefined && verbsOf(first).length > 0 && isAskedForAll(second);
+  if (isAskedForAll(first) || first === 'help' || isBareFamily) {
     io.out(overview());
-    return argv.length === 0 || (first === 'redis' && second === undefined) ? exit.usage : exit.ok;
+    return argv.length === 0 || (isBareFamily && second === undefined) ? exit.usage : exit.ok;
   }
   if (first === '--version') {
     io.out(`reeve ${version}\n`);
@@ -87,15 +87,23 @@ function commandOf([first = '', second = '']: readonly string[]): Command | unde
   return allCommands.find(({ spec }) => spec.name === first || spec.name === `${first} ${second}`);
 }
 
+/** Of a command like `redis`, which does nothing by itself. */
+function verbsOf(family: string): readonly string[] {
+  return allCommands.flatMap(({ spec }) => {
+    const [first, verb] = spec.name.split(' ');
+    return first === family && verb !== undefined ? [verb] : [];
+  });
+}
+
 function unknownCommand([first = '', second = '']: readonly string[]): ReeveError {
-  if (first !== 'redis') {
+  const verbs = verbsOf(first);
+  if (verbs.length === 0) {
     const near = nearest(first, [...new Set(allCommands.map(({ spec }) => spec.name.split(' ', 1)[0] ?? ''))]);
     return usage(`'${first}' is not a command${near === undefined ? '' : `; did you mean ${near}?`}`);
   }
-  const names = redisVerbs.map(({ spec }) => spec.name.slice('redis '.length));
-  const near = nearest(second, names);
+  const near = nearest(second, verbs);
   return usage(
-    `'${second}' is not a verb of reeve redis${near === undefined ? `: ${names.join(', ')}` : `; did you mean ${near}?`}`,
+    `'${second}' is not a verb of reeve ${first}${near === undefined ? `: ${verbs.join(', ')}` : `; did you mean ${near}?`}`,
   );
 }
 
@@ -104,11 +112,12 @@ async function fail(io: Io, argv: readonly string[], thrown: unknown): Promise<E
   const known = asReeveError(error);
   const code = exitCodeOf(known.code);
   // There is nothing to go on with, and nothing to be done about it.
-  if (known.code === 'INTERRUPTED' && commandOf(argv)?.stopsSafely !== true) {
+  if (known.code === 'INTERRUPTED' && commandOf(argv)?.keepsJournal !== true) {
     io.err(`reeve: ${known.message}\n`);
     return code;
   }
-  if (!argv.includes('--json')) {
+  const rest = argv.indexOf('--'); // what follows is for another program
+  if (!argv.slice(0, rest === -1 ? undefined : rest).includes('--json')) {
     await reportError(io, error, known.code === 'USAGE' ? helpFor(argv) : undefined);
     return code;
   }

@@ -1,5 +1,6 @@
 /** The command line's outside world for real: the terminal, signals, name resolution, servers. */
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
@@ -39,15 +40,39 @@ function ask(
   });
 }
 
-async function input(): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+async function* input(signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  signal.throwIfAborted();
+  // One that is still being read would keep this process.
+  const letGo = () => void process.stdin.destroy();
+  signal.addEventListener('abort', letGo, { once: true });
+  try {
+    for await (const chunk of process.stdin) yield chunk as Buffer;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', letGo);
+  }
+  signal.throwIfAborted();
+}
+
+const streams = { out: process.stdout, err: process.stderr } as const;
+
+async function pass(to: keyof typeof streams, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
+  const stream = streams[to];
+  if (stream.write(bytes)) return;
+  try {
+    await once(stream, 'drain', { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
 }
 
 export const systemIo: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  pass,
   outIsTerminal: process.stdout.isTTY === true,
   errIsTerminal: process.stderr.isTTY === true,
   inIsTerminal: process.stdin.isTTY === true,

@@ -4,6 +4,33 @@ import { test } from 'node:test';
 import type { TransportRequest } from '@reeve/kube';
 import { ApiHarness, map } from './api.ts';
 
+test('a Secret as `kubectl create secret --dry-run=client -o yaml` prints it is applied, as docs/adopt-redis.md tells', async (t) => {
+  const api = await ApiHarness.open(t);
+  const input = `apiVersion: v1
+data:
+  ca.crt: eAo=
+kind: Secret
+metadata:
+  creationTimestamp: null
+  name: cache-access-tls
+`;
+  const ran = await api.run('apply -f -', { input });
+  assert.deepEqual([ran.code, ran.out], [0, 'secret/cache-access-tls created\n'], ran.err);
+});
+
+test('Ctrl-C ends the waiting for stdin, of whoever reads it', async (t) => {
+  for (const line of ['apply -f -', 'delete -f -', 'plan -f -']) {
+    const api = await ApiHarness.open(t);
+    let stop = () => undefined as void;
+    const input = (async function* () {
+      stop();
+      yield await new Promise<Buffer>(() => undefined);
+    })();
+    const ran = await api.run(line, { input, interrupt: (send) => (stop = send) });
+    assert.deepEqual([ran.code, ran.out, ran.err], [130, '', 'reeve: stopped by Ctrl-C\n'], line);
+  }
+});
+
 test('what is applied is created, changed, or left as it is', async (t) => {
   const api = await ApiHarness.open(t);
   const apply = async (data: object, more = '') =>

@@ -132,9 +132,9 @@ test('Ctrl-C stops at a safe place, keeps the journal and says how to go on; --r
   harness.beforeCall = (text) => {
     if (/MIGRATESLOTS|SETSLOT/.test(text)) send();
   };
-  const journal = '/journals/two.json';
+  const journal = '/journals/the second.json';
   const stopped = await harness.run(
-    `redis reshard 10.0.0.1:6379 --to 10.0.0.4:6379 --slots 300 --yes --journal ${journal}`,
+    [...'redis reshard 10.0.0.1:6379 --to 10.0.0.4:6379 --slots 300 --yes --journal'.split(' '), journal],
     {
       interrupt: (sending) => {
         let sent = false;
@@ -147,9 +147,9 @@ test('Ctrl-C stops at a safe place, keeps the journal and says how to go on; --r
   );
   assert.equal(stopped.code, 130, stopped.out + stopped.err);
   assert.match(stopped.err, /stopping at a safe place \(Ctrl-C again: at once\)/);
-  assert.match(stopped.out, /Go on with: reeve redis reshard --resume \/journals\/two\.json/);
+  assert.match(stopped.out, /Go on with: reeve redis reshard --resume '\/journals\/the second\.json'/);
   harness.beforeCall = undefined;
-  const resumed = ok(await harness.run(`redis reshard --resume ${journal}`));
+  const resumed = ok(await harness.run(['redis', 'reshard', '--resume', journal]));
   assert.match(resumed.out, /reshard: done\.\nThe check is clean\./);
 });
 

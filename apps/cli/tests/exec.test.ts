@@ -20,7 +20,7 @@ function scripted(messages: readonly Buffer[]) {
     asked.push(request);
     return Promise.resolve({
       protocol: 'v5.channel.k8s.io',
-      send: (message) => void sent.push(Buffer.from(message).toString('latin1')),
+      send: async (message) => void sent.push(Buffer.from(message).toString('latin1')),
       messages: (async function* () {
         yield* messages;
       })(),
@@ -62,7 +62,7 @@ test('Ctrl-C ends with 130, and talks of no journal and no safe place', async ()
   api.socket = ({ signal }) =>
     Promise.resolve({
       protocol: 'v5.channel.k8s.io',
-      send: () => undefined,
+      send: () => Promise.resolve(),
       messages: {
         [Symbol.asyncIterator]: () => ({
           async next() {
@@ -93,6 +93,69 @@ test('what is piped to it goes to the command, which is told its end', async () 
   assert.ok(sent.slice(0, -1).every((message) => message.startsWith('\u0000')));
   assert.equal(sent.at(-1), '\u00ff\u0000');
   assert.match(asked[0]?.path ?? '', /stdin=true/);
+});
+
+const success = said(3, JSON.stringify({ ...failure({}), status: 'Success' }));
+
+test('bytes go through as they are, both ways', async () => {
+  const bytes = Buffer.of(0xff, 0x00, 0x80);
+  const { api, sent } = scripted([Buffer.concat([Buffer.of(1), bytes]), success]);
+  const input = (async function* () {
+    yield bytes;
+  })();
+  assert.deepEqual((await api.run('exec p -i -- cat', { input })).bytes, bytes);
+  assert.equal(sent[0], '\u0000\u00ff\u0000\u0080');
+  const logs = new ApiHarness(({ path }) => {
+    const body = path.includes('/log?') ? bytes : Buffer.from(JSON.stringify(pod));
+    return Promise.resolve({ status: 200, headers: {}, body });
+  });
+  assert.deepEqual((await logs.run('logs p')).bytes, bytes);
+});
+
+test('what the command says is shown while its input is still open, which nobody reads when it has ended', async () => {
+  const { api, sent } = scripted([]);
+  const heard = Promise.withResolvers<void>();
+  api.socket = () =>
+    Promise.resolve({
+      protocol: 'v5.channel.k8s.io',
+      send: async (message) => {
+        sent.push(Buffer.from(message).toString('latin1'));
+        heard.resolve();
+      },
+      messages: (async function* () {
+        await heard.promise;
+        yield said(1, 'yes?\n');
+        yield success;
+      })(),
+      [Symbol.dispose]: () => undefined,
+    });
+  const input = (async function* () {
+    yield Buffer.from('hello\n');
+    await new Promise(() => undefined);
+  })();
+  const ran = await api.run('exec p -i -- head -n 1', { input });
+  assert.deepEqual([ran.code, ran.out, ran.err, sent], [0, 'yes?\n', '', ['\u0000hello\n']]);
+});
+
+test('input that cannot be read ends it', async () => {
+  const { api } = scripted([]);
+  const never = (async function* () {
+    yield await new Promise<Buffer>(() => undefined);
+  })();
+  api.socket = () =>
+    Promise.resolve({
+      protocol: 'v5.channel.k8s.io',
+      send: () => Promise.resolve(),
+      messages: never,
+      [Symbol.dispose]: () => undefined,
+    });
+  const input = (async function* () {
+    yield Buffer.from('a little');
+    throw new Error('the pipe is broken');
+  })();
+  const ran = await api.run('exec p -i -- cat', { input });
+  assert.equal(ran.code, 1);
+  assert.match(ran.err, /the pipe is broken/);
 });
 
 test('what keeps a command from running is an error', async () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ReeveError } from '@reeve/runtime';
+import { allCommands } from '../src/commands.ts';
 import { redisVerbs } from '../src/redis/verbs.ts';
 import { Harness } from './harness.ts';
 
@@ -12,7 +14,16 @@ test('without arguments: the overview and exit code 2; with --help: the same and
   assert.equal(bare.out, asked.out);
   for (const { spec } of redisVerbs) assert.match(asked.out, new RegExp(`${spec.name} `));
   assert.match(asked.out, /Exit codes: 0 .* 1 .* 2 .*\n3 .* 130/);
-  assert.equal((await harness.run('redis')).code, 2);
+  for (const family of ['redis', 'agent']) {
+    for (const [line, code] of [
+      [family, 2],
+      [`${family} --help`, 0],
+      [`${family} -h`, 0],
+    ] as const) {
+      const ran = await harness.run(line);
+      assert.deepEqual([ran.code, ran.out, ran.err], [code, asked.out, ''], line);
+    }
+  }
 });
 
 test('every verb has help with usage, options and examples', async () => {
@@ -38,6 +49,8 @@ test('wrong command lines end with 2, say what is wrong and touch nothing', asyn
     ['redus check', /'redus' is not a command/],
     ['redis chekc 10.0.0.1:6379', /did you mean check\?/],
     ['redis frobnicate', /not a verb of reeve redis: create, status/],
+    ['agent enrol', /'enrol' is not a verb of reeve agent; did you mean enroll\?/],
+    ['agent frob', /'frob' is not a verb of reeve agent: redis, enroll/],
     ['redis check', /no address given: reeve redis check HOST:PORT/],
     ['redis check 10.0.0.1', /'10\.0\.0\.1' is not an address/],
     ['redis check 10.0.0.1:6379 --jsno', /unknown option --jsno; did you mean --json\?/],
@@ -75,6 +88,30 @@ test('with --json an error is one document on stdout', async () => {
   assert.deepEqual(Object.keys(json()).sort(), ['command', 'error', 'ok', 'status']);
   assert.equal((json().error as { code: string }).code, 'REDIS_UNREACHABLE');
   assert.equal(err, '');
+});
+
+test('what stands behind -- is not ours: its --json does not make our errors JSON', async () => {
+  const { code, out, err } = await new Harness().run('exec a/b/c -- y --json');
+  assert.deepEqual([code, out], [2, '']);
+  assert.match(err, /\[USAGE\]/);
+});
+
+test('Ctrl-C speaks of a safe place and a journal only where there is one', async () => {
+  const harness = new Harness();
+  harness.addServers(1);
+  let send = () => undefined as void;
+  harness.beforeCall = () => {
+    send();
+    throw new ReeveError('INTERRUPTED', 'stopped by Ctrl-C');
+  };
+  for (const verb of ['status', 'check']) {
+    const ran = await harness.run(`redis ${verb} 10.0.0.1:6379`, { interrupt: (sending) => (send = sending) });
+    assert.deepEqual([ran.code, ran.out, ran.err], [130, '', 'reeve: 10.0.0.1:6379: stopped by Ctrl-C\n'], verb);
+  }
+  assert.deepEqual(
+    allCommands.filter(({ keepsJournal }) => keepsJournal).map(({ spec }) => spec.name),
+    ['create', 'fix', 'reshard', 'rebalance', 'add-node', 'del-node', 'failover'].map((verb) => `redis ${verb}`),
+  );
 });
 
 test('an address where nothing answers is told with the reason, whatever is asked', async () => {

@@ -65,10 +65,28 @@ export class MemoryFiles implements Files {
   }
 }
 
+/** What comes on stdin, until somebody has had enough of waiting for it. */
+async function* pipedTo(input: string | AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (typeof input === 'string') {
+    yield Buffer.from(input);
+    return;
+  }
+  const pieces = input[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  for (;;) {
+    const next = await Promise.race([pieces.next(), aborted]);
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
+  /** stdout as it is. */
+  readonly bytes: Buffer;
   /** stdout as the one JSON document that --json promises. */
   readonly json: () => Record<string, unknown>;
 }
@@ -83,7 +101,7 @@ export interface RunOptions {
   /** Called with everything that goes to stdout, as it goes. */
   readonly onOut?: (text: string) => void;
   /** What is piped to it. */
-  readonly input?: string;
+  readonly input?: string | AsyncIterable<Uint8Array>;
   readonly connectApi?: Io['connectApi'];
   /** Called with the function that sends Ctrl-C, before the run. */
   readonly interrupt?: (send: () => void) => void;
@@ -189,8 +207,7 @@ export class Harness {
   }
 
   async run(line: string | readonly string[], options: RunOptions = {}): Promise<Ran> {
-    let out = '';
-    let err = '';
+    const written: { readonly out: Uint8Array[]; readonly err: Uint8Array[] } = { out: [], err: [] };
     let code = -1;
     const answers = [...(options.answers ?? [])];
     const listeners = new Set<() => void>();
@@ -199,11 +216,13 @@ export class Harness {
     });
     const io: Io = {
       out: (text) => {
-        out += text;
+        written.out.push(Buffer.from(text));
         options.onOut?.(text);
       },
-      err: (text) => {
-        err += text;
+      err: (text) => void written.err.push(Buffer.from(text)),
+      pass: async (to, bytes) => {
+        written[to].push(bytes);
+        if (to === 'out') options.onOut?.(Buffer.from(bytes).toString());
       },
       outIsTerminal: options.terminal ?? false,
       errIsTerminal: options.terminal ?? false,
@@ -215,7 +234,7 @@ export class Harness {
         options.onAsk?.(question);
         return answers.shift();
       },
-      input: async () => options.input ?? '',
+      input: (signal) => pipedTo(options.input ?? '', signal),
       onInterrupt: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -245,7 +264,10 @@ export class Harness {
     };
     const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
     const ended = await main(argv, io);
-    return { code: code === -1 ? ended : code, out, err, json: () => JSON.parse(out) as Record<string, unknown> };
+    const bytes = Buffer.concat(written.out);
+    const out = bytes.toString();
+    const json = () => JSON.parse(out) as Record<string, unknown>;
+    return { code: code === -1 ? ended : code, out, err: Buffer.concat(written.err).toString(), bytes, json };
   }
 
   /** Commands sent so far that could change something. */

@@ -48,6 +48,12 @@ test('every command line that messages, remedies and documents name exists, with
   assert.ok(found > 30, `only ${found} command lines found`);
 });
 
+test('no message sends people to a chart: there is none', () => {
+  for (const path of texts.filter((one) => one.includes('/src/'))) {
+    assert.doesNotMatch(readFileSync(new URL(path, `file://${root}`), 'utf8'), /\bthe chart\b/, path);
+  }
+});
+
 test('every other command that messages and remedies name exists', () => {
   const known = new Set(allCommands.map(({ spec }) => spec.name.split(' ', 1)[0]));
   const wrong: string[] = [];

@@ -1,12 +1,13 @@
 /** `reeve run` as far as it goes without a Kubernetes. */
 import assert from 'node:assert/strict';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { test } from 'node:test';
 import { discover, KubeClient, resource, systemKubePorts, type Transport } from '@reeve/kube';
 import { redisClusters } from '@reeve/redis';
 import { AGENT_POLICY, AGENT_ROLE, ReeveError } from '@reeve/runtime';
 import { clusterRights, manifestsOf } from '../src/run/manifests.ts';
 import { install } from '../src/run/preflight.ts';
-import { listenOn } from '../src/run/run.ts';
+import { listenAt, listenOn } from '../src/run/run.ts';
 import { manifestsOf as readText } from '../src/kube/manifest.ts';
 import { ApiHarness } from './api.ts';
 import { Harness } from './harness.ts';
@@ -113,4 +114,30 @@ test('on the API of reeve up it is refused: the operators run there already', as
   const { code, err } = await api.run('run');
   assert.equal(code, 3);
   assert.match(err, /\[OPERATORS_RUN\]/);
+});
+
+test('a place that cannot be listened on is told by name, with a code', async (t) => {
+  const listen = (host: string, port: number) =>
+    listenAt(
+      { host, port },
+      () =>
+        new Promise<Server>((resolve, reject) => {
+          const server = createServer();
+          server.once('error', reject);
+          server.listen({ host, port }, () => resolve(server));
+        }),
+    );
+  const taken = await listen('127.0.0.1', 0);
+  t.after(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  // Of a block that no machine has (RFC 5737).
+  await assert.rejects(listen('203.0.113.1', 0), { code: 'ADDRESS_ELSEWHERE', subjects: ['203.0.113.1'] });
+  await assert.rejects(listen('127.0.0.1', port), { code: 'PORT_IN_USE' });
+  const refusals = { ENOTFOUND: 'ADDRESS_UNRESOLVED', EAI_AGAIN: 'ADDRESS_UNRESOLVED', EACCES: 'PORT_DENIED' } as const;
+  for (const [of, code] of Object.entries(refusals)) {
+    const refused = listenAt({ host: 'h', port: 80 }, () =>
+      Promise.reject(Object.assign(new Error('no'), { code: of })),
+    );
+    await assert.rejects(refused, { code }, of);
+  }
 });

@@ -9,7 +9,7 @@ import type { Io } from '../io.ts';
 import { parseEndpoint } from '../redis/address.ts';
 import { resolveEndpoint } from '../redis/session.ts';
 import type { VerbLine } from '../redis/verb.ts';
-import { accountOf, type Enrollment, memberManifest, type Named, rightsOf } from './enrollment.ts';
+import { accountOf, enrolledText, type Enrollment, memberManifest, type Named, rightsOf } from './enrollment.ts';
 import { type ApiAddress, findIdentity, writeIdentity } from './identity.ts';
 import { accounts, bindings, kubePorts, leases, members, roles } from './kube.ts';
 import { revoke } from './revoke.ts';
@@ -87,17 +87,7 @@ async function enroll(administration: Administration, values: Values<EnrollSpecs
   const { cluster } = enrollment;
   const enrolled = { namespace, member, account, endpoint: formatEndpoint(endpoint), ...(cluster && { cluster }) };
   await writeIdentity(io.ports.files, folder, enrolled, token, api);
-  io.out(
-    [
-      `${namespace}/${member} is enrolled: ${formatEndpoint(endpoint)}`,
-      `identity    ${folder}`,
-      '',
-      'Bring the folder to the host, readable for the user of the agent only, and start there:',
-      '',
-      `  reeve agent redis --identity ${folder}`,
-      '',
-    ].join('\n'),
-  );
+  io.out(enrolledText(enrollment, folder));
   return exit.ok;
 }
 

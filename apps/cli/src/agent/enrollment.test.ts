@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { memberManifest, partsOf, rightsOf } from './enrollment.ts';
+import { enrolledText, memberManifest, partsOf, rightsOf } from './enrollment.ts';
 
 const enrollment = { namespace: 'shop', member: 'db-1', endpoint: { host: '10.0.0.5', port: 6379 }, cluster: 'cache' };
 
@@ -10,6 +10,11 @@ test('the member of a host: where it is, and to which cluster it belongs', () =>
     metadata: { namespace: 'shop', name: 'db-1', labels: { 'redis.reeve.dev/cluster': 'cache' } },
     spec: { system: 'redis', endpoint: { host: '10.0.0.5', port: 6379 }, host: '10.0.0.5' },
   });
+});
+
+test('how the agent is started can be typed, wherever its folder lies', () => {
+  assert.match(enrolledText(enrollment, '/srv/db-1'), /^ {2}reeve agent redis --identity \/srv\/db-1$/m);
+  assert.match(enrolledText(enrollment, '/my hosts/db-1'), /^ {2}reeve agent redis --identity '\/my hosts\/db-1'$/m);
 });
 
 test('rights end at the own member and the own account', () => {

@@ -1,6 +1,7 @@
-/** What an enrolled host has in the API, as objects. Pure. */
+/** What an enrolled host has in the API, as objects, and what is said of it. Pure. */
 import { AGENT_ACCOUNT, hostAgentRights, leaseNameOf } from '@reeve/runtime';
-import { CLUSTER_LABEL, type Endpoint } from '@reeve/redis';
+import { CLUSTER_LABEL, type Endpoint, formatEndpoint } from '@reeve/redis';
+import { shellWord } from '../output/shell-word.ts';
 import type { Plain } from './kube.ts';
 
 export interface Enrollment {
@@ -31,6 +32,19 @@ export function memberManifest({ namespace, member, endpoint, cluster }: Enrollm
     },
     spec: { system: 'redis', endpoint: { ...endpoint }, host: endpoint.host },
   };
+}
+
+/** What an administrator is told. */
+export function enrolledText({ namespace, member, endpoint }: Enrollment, folder: string): string {
+  return [
+    `${namespace}/${member} is enrolled: ${formatEndpoint(endpoint)}`,
+    `identity    ${folder}`,
+    '',
+    'Bring the folder to the host, readable for the user of the agent only, and start there:',
+    '',
+    `  reeve agent redis --identity ${shellWord(folder)}`,
+    '',
+  ].join('\n');
 }
 
 /** Rights over the one member; with `renewal` also over tokens of the own account. */

@@ -4,6 +4,7 @@ import { connect, loadContext } from '@reeve/kube';
 import { type ConnectOptions, type Endpoint, formatEndpoint, redisAgent } from '@reeve/redis';
 import { asReeveError, listWatchOf } from '@reeve/runtime';
 import type { Values } from '../args.ts';
+import { STOPPING } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { parseEndpoint } from '../redis/address.ts';
@@ -77,6 +78,7 @@ export async function runRedisAgent({ words, values, io, signal }: VerbLine<Redi
     tokenFile: identity.tokenFile,
     failed,
   };
+  signal.addEventListener('abort', () => io.err(STOPPING), { once: true });
   try {
     await together(signal, [
       (until) => agent.run(until),

@@ -64,7 +64,6 @@ function agentVerb<Specs extends OptionSpecs>(
 ): Verb {
   return {
     spec,
-    stopsSafely: true,
     async run(argv, io, signal) {
       const { words, values, help } = parseLine(optionsOf(spec) as Specs, argv);
       if (help) return 'help';

@@ -15,7 +15,7 @@ const good: MachineFacts = {
   ],
   sandboxRemedy: 'install bubblewrap',
   userNamespaces: { most: '1000', allowed: undefined, restricted: undefined },
-  port: { number: 6443, isFree: true },
+  port: { number: 6443, state: 'free' },
   hasLoopback: true,
   data: { path: '/d', state: 'none', note: '', freeBytes: 1024 ** 3 },
   shell: '/bin/sh',
@@ -56,7 +56,8 @@ test('each thing that is needed is missed by itself', () => {
     [{ platform: 'darwin' }, 'system'],
     [{ nodeVersion: '22.1.0' }, 'node'],
     [{ hasLoopback: false }, 'addresses'],
-    [{ port: { number: 1, isFree: false } }, 'port'],
+    [{ port: { number: 1, state: 'in use' } }, 'port'],
+    [{ port: { number: 80, state: 'denied' } }, 'port'],
     [{ data: { ...data, state: 'unusable', note: 'newer' } }, 'data folder'],
     [{ data: { ...data, freeBytes: 1 } }, 'disk'],
     [{ shell: undefined }, 'sh'],
@@ -65,6 +66,12 @@ test('each thing that is needed is missed by itself', () => {
     const missing = Object.entries(states(facts)).filter(([, state]) => state === 'missing');
     assert.deepEqual(missing, [[check, 'missing']]);
   }
+});
+
+test('a port that this user may not use is not told to be in use', () => {
+  const port = diagnose({ ...good, port: { number: 80, state: 'denied' } }).find(({ check }) => check === 'port');
+  assert.match(port?.detail ?? '', /^this user may not listen on 80/);
+  assert.match(port?.remedy ?? '', /1024 or more/);
 });
 
 test('without a sandbox pods still run, so that it is advice, with its remedy', () => {
@@ -86,4 +93,6 @@ test('the report has a line for each, the remedy below, and a verdict', () => {
   assert.match(text, /image redis +7\.0\.15, fetched when it is needed: Debian, 1\.5 MB; by tag also 8\.0\.2\n/);
   assert.match(text, /image valkey +9\.1\.2 on PATH: \/bin\/valkey-server\n/);
   assert.match(text, /1 thing that is needed is missing\.\n$/);
+  const two = findingsText(diagnose({ ...good, shell: undefined, hasLoopback: false }), styleFor(false, {}));
+  assert.match(two, /2 things that are needed are missing\.\n$/);
 });

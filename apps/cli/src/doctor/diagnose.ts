@@ -14,8 +14,8 @@ export interface MachineFacts {
     readonly allowed: string | undefined;
     readonly restricted: string | undefined;
   };
-  /** Whether something else listens there; undefined: nobody asked. */
-  readonly port: { readonly number: number; readonly isFree: boolean } | undefined;
+  /** Whether it can be listened on; undefined: nobody asked. */
+  readonly port: { readonly number: number; readonly state: 'free' | 'in use' | 'denied' } | undefined;
   /** Addresses like 127.1.2.3 can be used without setting them up. */
   readonly hasLoopback: boolean;
   readonly data: {
@@ -109,18 +109,29 @@ function network({ port, hasLoopback }: MachineFacts): readonly Finding[] {
         remedy: 'every pod gets an address of 127.0.0.0/8, as Linux has them on its loopback device: bring `lo` up',
       };
   if (!port) return [loopback];
+  return [loopback, portOf(port)];
+}
+
+function portOf({ number, state }: NonNullable<MachineFacts['port']>): Finding {
   const check = 'port';
-  return [
-    loopback,
-    port.isFree
-      ? { check, state: 'ok', detail: `${port.number} is free` }
-      : {
-          check,
-          state: 'missing',
-          detail: `${port.number} of 127.0.0.1 is in use`,
-          remedy: 'give another --port, or none',
-        },
-  ];
+  switch (state) {
+    case 'free':
+      return { check, state: 'ok', detail: `${number} is free` };
+    case 'in use':
+      return {
+        check,
+        state: 'missing',
+        detail: `${number} of 127.0.0.1 is in use`,
+        remedy: 'give another --port, or none',
+      };
+    case 'denied':
+      return {
+        check,
+        state: 'missing',
+        detail: `this user may not listen on ${number} of 127.0.0.1`,
+        remedy: 'give a --port of 1024 or more, or none',
+      };
+  }
 }
 
 function dataFolder({ data: { path, state, note, freeBytes } }: MachineFacts): readonly Finding[] {

@@ -7,8 +7,8 @@ import { yamlText } from '../kube/yaml.ts';
 import { plural } from '../output/format.ts';
 import { type Style, styleFor } from '../output/style.ts';
 import { defaultDataFolder } from '../up/data-folder.ts';
-import type { doctorOptions } from '../up/spec.ts';
 import { diagnose, type Finding } from './diagnose.ts';
+import type { doctorOptions } from './spec.ts';
 import { factsOf } from './system-machine.ts';
 
 export async function run({ words, values, io }: CommandLine<typeof doctorOptions>): Promise<ExitCode> {
@@ -31,7 +31,10 @@ export function findingsText(findings: readonly Finding[], style: Style): string
     ...(remedy === undefined ? [] : [`${' '.repeat(11 + width)}→ ${remedy}`]),
   ]);
   const missing = findings.filter(({ state }) => state === 'missing').length;
+  const are = missing === 1 ? 'is' : 'are';
   const verdict =
-    missing === 0 ? 'Everything that is needed is there.' : `${plural(missing, 'thing')} that is needed is missing.`;
+    missing === 0
+      ? 'Everything that is needed is there.'
+      : `${plural(missing, 'thing')} that ${are} needed ${are} missing.`;
   return `${[...lines, '', verdict].join('\n')}\n`;
 }

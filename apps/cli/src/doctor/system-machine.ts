@@ -35,8 +35,8 @@ export async function factsOf(
         allowed: await setting('kernel/unprivileged_userns_clone'),
         restricted: await setting('kernel/apparmor_restrict_unprivileged_userns'),
       },
-      port: port === undefined ? undefined : { number: port, isFree: await canListen('127.0.0.1', port) },
-      hasLoopback: await canListen(ANOTHER_ADDRESS, 0),
+      port: port === undefined ? undefined : { number: port, state: await listening('127.0.0.1', port) },
+      hasLoopback: (await listening(ANOTHER_ADDRESS, 0)) === 'free',
       data: { ...(await stateOf(io, data)), path: data, freeBytes: await freeBytesOf(data) },
       shell: await findOnPath(host, 'sh'),
       images: await imagesOf(io, host),
@@ -46,11 +46,11 @@ export async function factsOf(
   }
 }
 
-function canListen(host: string, port: number): Promise<boolean> {
+function listening(host: string, port: number): Promise<NonNullable<MachineFacts['port']>['state']> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ host, port }, () => server.close(() => resolve(true)));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EACCES' ? 'denied' : 'in use'));
+    server.listen({ host, port }, () => server.close(() => resolve('free')));
   });
 }
 

@@ -4,7 +4,7 @@ import type { KubeClient, OpenSocket } from '@reeve/kube';
 import { asReeveError, ReeveError } from '@reeve/runtime';
 import type { CommandLine } from '../command.ts';
 import { defaultDataFolder, findDataFolder } from '../up/data-folder.ts';
-import { shellWord } from '../up/down-line.ts';
+import { shellWord } from '../output/shell-word.ts';
 import type { apiOptions } from './spec.ts';
 
 export interface Api {

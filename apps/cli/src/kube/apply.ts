@@ -15,7 +15,7 @@ type ApplyLine = CommandLine<typeof applyOptions>;
 export async function run(line: ApplyLine): Promise<ExitCode> {
   const { io, values, words, signal } = line;
   if (words.length > 0) throw usage(`reeve apply takes no '${words[0]}': -f FILE`);
-  const manifests = await readManifests(io, values.file);
+  const manifests = await readManifests(line, values.file);
   return withApi(line, async (api) => {
     let failed = 0;
     let hasDefinitions = false;

@@ -61,10 +61,11 @@ async function named({ words, signal }: DeleteLine, api: Api): Promise<readonly 
   });
 }
 
-async function filed({ io, values, signal }: DeleteLine, api: Api): Promise<readonly Victim[]> {
+async function filed(line: DeleteLine, api: Api): Promise<readonly Victim[]> {
+  const { io, values, signal } = line;
   const victims: Victim[] = [];
   const options = { given: values.namespace, mayCome: false, clock: io.ports.clock, signal };
-  for (const manifest of await readManifests(io, values.file)) {
+  for (const manifest of await readManifests(line, values.file)) {
     victims.push({ ...(await homeOf(api, manifest, options)), name: manifest.metadata.name });
   }
   return victims;

@@ -33,9 +33,21 @@ export async function run(line: ExecLine): Promise<ExitCode> {
     ]);
     const path = `${resourcePath(pods, api.namespace, name, 'exec')}?${query.toString()}`;
     using socket = await openSocket(api, path, signal);
-    if (values.stdin) await sendInput(io, socket);
-    return await hear(io, socket, signal);
+    const heard = hear(io, socket, signal);
+    if (!values.stdin) return await heard;
+    return await whileSending(heard, (over) => sendInput(io, socket, AbortSignal.any([signal, over])));
   });
+}
+
+/** A command may end before its input does: then nobody reads that any more. */
+async function whileSending<T>(heard: Promise<T>, send: (over: AbortSignal) => Promise<void>): Promise<T> {
+  const over = new AbortController();
+  try {
+    await Promise.race([heard, send(over.signal)]);
+    return await heard;
+  } finally {
+    over.abort();
+  }
 }
 
 /** A refused socket is not told why; a plain request is. */
@@ -54,25 +66,23 @@ async function openSocket(api: Api, path: string, signal: AbortSignal): Promise<
   }
 }
 
-async function sendInput(io: Io, socket: KubeSocket): Promise<void> {
-  const bytes = Buffer.from(await io.input());
-  for (let at = 0; at < bytes.length; at += MOST_INPUT) {
-    socket.send(Buffer.concat([Buffer.of(CHANNEL.stdin), bytes.subarray(at, at + MOST_INPUT)]));
+async function sendInput(io: Io, socket: KubeSocket, signal: AbortSignal): Promise<void> {
+  for await (const bytes of io.input(signal)) {
+    for (let at = 0; at < bytes.length; at += MOST_INPUT) {
+      await socket.send(Buffer.concat([Buffer.of(CHANNEL.stdin), bytes.subarray(at, at + MOST_INPUT)]));
+    }
   }
-  socket.send(Buffer.of(CHANNEL.close, CHANNEL.stdin));
+  await socket.send(Buffer.of(CHANNEL.close, CHANNEL.stdin));
 }
 
 async function hear(io: Io, { messages }: KubeSocket, signal: AbortSignal): Promise<ExitCode> {
-  const decoders = { out: new TextDecoder(), err: new TextDecoder() };
   let ended: Status | undefined;
   for await (const message of messages) {
     const rest = message.subarray(1);
-    if (message[0] === CHANNEL.stdout) io.out(decoders.out.decode(rest, { stream: true }));
-    else if (message[0] === CHANNEL.stderr) io.err(decoders.err.decode(rest, { stream: true }));
+    if (message[0] === CHANNEL.stdout) await io.pass('out', rest, signal);
+    else if (message[0] === CHANNEL.stderr) await io.pass('err', rest, signal);
     else if (message[0] === CHANNEL.error) ended = JSON.parse(Buffer.from(rest).toString()) as Status;
   }
-  io.out(decoders.out.decode());
-  io.err(decoders.err.decode());
   if (!ended) signal.throwIfAborted();
   if (!ended) throw new KubeError('KUBE_CONNECTION_LOST', 'how the command ended was not told');
   return exitCodeOf(ended);

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { kubeProgram, REEVE, run, temporaryFolder, until } from '@reeve/rig';
 
@@ -65,6 +66,12 @@ class Scene {
 
   reeve(args: readonly string[], input = '') {
     return run(process.execPath, [REEVE, ...args], { env: this.env, timeoutMs: 120_000, input });
+  }
+
+  /** With its input open. */
+  begin(args: readonly string[]) {
+    const env = { ...process.env, ...this.env };
+    return spawn(process.execPath, [REEVE, ...args], { stdio: ['pipe', 'pipe', 'inherit'], env });
   }
 
   async ok(args: readonly string[], input = ''): Promise<string> {
@@ -234,9 +241,27 @@ test('reeve and kubectl work on one control plane over TLS; strangers do not; do
     const ended = await scene.reeve(['exec', 'web-0', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7']);
     assert.deepEqual([ended.code, ended.stdout, ended.stderr], [7, 'out\n', 'err\n']);
     assert.equal(await scene.ok(['exec', 'web-0', '-i', '--', 'cat'], 'piped\n'), 'piped\n');
+    const raw = scene.begin(['exec', 'web-0', '-i', '--', 'cat']);
+    raw.stdin.end(Buffer.of(0xff, 0x00, 0x80));
+    assert.deepEqual(await buffer(raw.stdout), Buffer.of(0xff, 0x00, 0x80));
     const none = await scene.reeve(['exec', 'web-0', '-c', 'none', '--', 'ls']);
     assert.equal(none.code, 2);
     assert.match(none.stderr, /pod web-0 has no container none; it has main .*CONTAINER_UNKNOWN/);
+  });
+
+  await t.test('exec -i answers while its input is open, ends with its command, and by Ctrl-C', async () => {
+    for (const [command, end, code] of [
+      ['cat', 'SIGINT', 130],
+      ['head -n 1', undefined, 0],
+    ] as const) {
+      const typed = scene.begin(['exec', 'web-0', '-i', '--', ...command.split(' ')]);
+      const ended = once(typed, 'close');
+      typed.stdin.write('one\n');
+      const [shown] = (await once(typed.stdout, 'data')) as [Buffer];
+      assert.equal(shown.toString(), 'one\n');
+      if (end) typed.kill(end);
+      assert.deepEqual(await ended, [code, null], command);
+    }
   });
 
   await t.test('a pod calls the API by what its service account gives it', async () => {

@@ -33,10 +33,7 @@ export async function run(line: CommandLine<typeof logsOptions>): Promise<ExitCo
     const path = `${resourcePath(pods, namespace, name, 'log')}?${query.toString()}`;
     try {
       using streamed = await client.stream(path, { signal });
-      // A letter may come in two pieces.
-      const decoder = new TextDecoder();
-      for await (const chunk of streamed.chunks) io.out(decoder.decode(chunk, { stream: true }));
-      io.out(decoder.decode());
+      for await (const chunk of streamed.chunks) await io.pass('out', chunk, signal);
     } catch (error) {
       // Ctrl-C is how one stops looking on.
       if (!signal.aborted || !values.follow) throw error;

@@ -1,5 +1,6 @@
 /** Objects out of files. */
 import type { AnyObject } from '@reeve/kube';
+import type { CommandLine } from '../command.ts';
 import { cliError, usage } from '../errors.ts';
 import { fileProblem } from '../file-problem.ts';
 import type { Io } from '../io.ts';
@@ -13,15 +14,24 @@ export interface Manifest extends AnyObject {
 }
 
 /** All of a file, or of stdin (`-`). Nothing is returned of a file that is not right as a whole. */
-export async function readManifests(io: Io, path: string | undefined): Promise<readonly Manifest[]> {
+export async function readManifests(
+  { io, signal }: Pick<CommandLine, 'io' | 'signal'>,
+  path: string | undefined,
+): Promise<readonly Manifest[]> {
   if (path === undefined) throw usage('no file given: -f FILE, or -f - for stdin');
-  const manifests = manifestsOf(await textOf(io, path), path === '-' ? 'stdin' : path);
+  const manifests = manifestsOf(await textOf(io, path, signal), path === '-' ? 'stdin' : path);
   if (manifests.length === 0) throw cliError('MANIFEST_INVALID', `${path} holds no object`, [path]);
   return manifests;
 }
 
-async function textOf(io: Io, path: string): Promise<string> {
-  if (path === '-') return io.input();
+async function pipedText(io: Io, signal: AbortSignal): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of io.input(signal)) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+async function textOf(io: Io, path: string, signal: AbortSignal): Promise<string> {
+  if (path === '-') return pipedText(io, signal);
   let text: string | undefined;
   try {
     text = await io.ports.files.read(path);

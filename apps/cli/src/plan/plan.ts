@@ -63,8 +63,9 @@ async function named({ words, signal }: PlanLine, { client, namespace }: Api): P
 }
 
 /** As they would be: the server says, and keeps nothing of it. */
-async function filed({ io, values, signal }: PlanLine, api: Api): Promise<readonly AnyObject[]> {
-  const manifests = (await readManifests(io, values.file)).filter(({ kind }) => PLANNED.includes(kind));
+async function filed(line: PlanLine, api: Api): Promise<readonly AnyObject[]> {
+  const { io, values, signal } = line;
+  const manifests = (await readManifests(line, values.file)).filter(({ kind }) => PLANNED.includes(kind));
   if (manifests.length === 0) throw nobodyPlans(values.file ?? '');
   const objects: AnyObject[] = [];
   for (const manifest of manifests) {

@@ -3,9 +3,9 @@ import type { Values } from '../args.ts';
 import { exit } from '../errors.ts';
 import { plural } from '../output/format.ts';
 import { styleFor } from '../output/style.ts';
-import { findingsText } from '../output/view.ts';
 import { defineLookVerb } from './look.ts';
 import { mustSeeSomething, type Session } from './session.ts';
+import { findingsText } from './view.ts';
 
 export const expectationOptions = {
   replicas: {

@@ -73,6 +73,7 @@ export function defineOperationVerb<Specs extends OptionSpecs, Request, Goal>(
     description,
     examples,
     specs: { ...options, ...common },
+    keepsJournal: true,
     groups: [
       ...own,
       groups.operation,

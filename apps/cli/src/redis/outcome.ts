@@ -4,7 +4,8 @@ import type { Refusal } from '@reeve/runtime';
 import { type ExitCode, exit, remedyOf } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { type Style, styleFor } from '../output/style.ts';
-import { findingsText } from '../output/view.ts';
+import { shellWord } from '../output/shell-word.ts';
+import { findingsText } from './view.ts';
 
 export type OperationOutcome =
   | { readonly status: 'planned' | 'nothing-to-do' | 'declined'; readonly proposal: Proposal<unknown> }
@@ -102,7 +103,7 @@ function outcomeLines(
   style: Style,
 ): readonly string[] {
   const resume = (journal: string | undefined) =>
-    journal === undefined ? [] : [`Go on with: reeve redis ${verb} --resume ${journal}`];
+    journal === undefined ? [] : [`Go on with: reeve redis ${verb} --resume ${shellWord(journal)}`];
   switch (outcome.status) {
     case 'planned':
       if (outcome.proposal.decided.nothingToDo) return [printDecision(outcome.proposal.decided)];

@@ -1,9 +1,9 @@
 import { exit } from '../errors.ts';
 import { styleFor } from '../output/style.ts';
-import { viewText } from '../output/view.ts';
 import { defineLookVerb } from './look.ts';
 import { clusterPicture } from './picture.ts';
 import { mustSeeSomething } from './session.ts';
+import { viewText } from './view.ts';
 
 export const statusVerb = defineLookVerb({
   name: 'status',

@@ -15,6 +15,7 @@ export interface VerbDefinition<Specs extends OptionSpecs> {
   readonly groups: readonly OptionGroup[];
   /** Only for the types: what `groups` hold together. */
   readonly specs: Specs;
+  readonly keepsJournal?: true;
   run(line: VerbLine<Specs>): Promise<ExitCode>;
 }
 
@@ -23,7 +24,7 @@ export function defineVerb<Specs extends OptionSpecs>(definition: VerbDefinition
   const spec: CommandSpec = { name: `redis ${name}`, takes, summary, description, groups, examples };
   return {
     spec,
-    stopsSafely: true,
+    keepsJournal: definition.keepsJournal === true,
     async run(argv, io, signal) {
       const { words, values, help } = parseLine(optionsOf(spec) as Specs, argv);
       return help ? 'help' : definition.run({ words, values, io, signal });

@@ -3,11 +3,11 @@ import { asReeveError, type ReeveError } from '@reeve/runtime';
 import { exit } from '../errors.ts';
 import { plural } from '../output/format.ts';
 import { styleFor } from '../output/style.ts';
-import { findingsText, viewText } from '../output/view.ts';
 import { changesBetween, type Look } from './changes.ts';
 import { expectationOptions, findingsOf } from './check.ts';
 import { defineLookVerb } from './look.ts';
 import { clusterPicture } from './picture.ts';
+import { findingsText, viewText } from './view.ts';
 
 const HOME_AND_CLEAR = '\u001b[H\u001b[2J';
 /** Changes kept on the screen. */

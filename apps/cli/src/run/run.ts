@@ -1,7 +1,7 @@
 /** `reeve run`: the operators on a Kubernetes, until Ctrl-C. */
 import { timestamp } from '@reeve/runtime';
-import { type HealthServer, Manager, serveHealth } from '@reeve/runtime/manager';
-import type { CommandLine } from '../command.ts';
+import { Manager, serveHealth } from '@reeve/runtime/manager';
+import { type CommandLine, STOPPING } from '../command.ts';
 import { cliError, type ExitCode, exit, usage } from '../errors.ts';
 import { addOperators, operators } from '../operators/operators.ts';
 import { version } from '../version.ts';
@@ -37,7 +37,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof runO
     log: (message, fields) => io.err(`${timestamp(ports.clock.now())} ${message} ${JSON.stringify(fields)}\n`),
   });
   addOperators(manager, { ...ports, connect: io.connect, newPassword: io.newPassword });
-  await using health = await serve(manager, listen);
+  await using health = await listenAt(listen, () => serveHealth(manager, listen));
   io.out(
     [
       `operators   ${operators.map(({ name }) => name).join(', ')} (reeve ${version})`,
@@ -46,6 +46,7 @@ export async function run({ words, values, io, signal }: CommandLine<typeof runO
       '',
     ].join('\n'),
   );
+  signal.addEventListener('abort', () => io.err(STOPPING), { once: true });
   await manager.run(signal);
   io.out('Stopped. What was begun is written down, and the next process goes on with it.\n');
   return exit.ok;
@@ -68,12 +69,26 @@ export function listenOn(text: string | undefined): Place {
   return { host, port };
 }
 
-async function serve(manager: Manager, { host, port }: Place): Promise<HealthServer> {
+/** What a place can have against being listened on is told by name. */
+export async function listenAt<T>({ host, port }: Place, start: () => Promise<T>): Promise<T> {
   try {
-    return await serveHealth(manager, { host, port });
+    return await start();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw cliError('PORT_IN_USE', `port ${port} of ${host} is in use`, [String(port)]);
+    switch ((error as NodeJS.ErrnoException).code) {
+      case 'EADDRINUSE':
+        throw cliError('PORT_IN_USE', `port ${port} of ${host} is in use`, [String(port)]);
+      case 'EACCES':
+        throw cliError('PORT_DENIED', `this user may not listen on port ${port} of ${host}`, [String(port)]);
+      case 'ENOTFOUND':
+      case 'EAI_AGAIN':
+        throw cliError('ADDRESS_UNRESOLVED', `--listen: the name ${host} has no address`, [host]);
+      // The second one: of an address that is good on one link only, and does not say which.
+      case 'EADDRNOTAVAIL':
+      case 'EINVAL':
+        throw cliError('ADDRESS_ELSEWHERE', `--listen: this machine has no address ${host}`, [host]);
+      default:
+        throw error;
+    }
   }
 }
 

@@ -40,7 +40,6 @@ export const runCommand: Command = defineCommand({
     'It asks first whether the kinds are there and whether it has its rights, and says what is missing. `reeve up` runs the operators by itself.',
   ],
   options: runOptions,
-  stopsSafely: true,
   examples: [
     { line: 'reeve run --print-manifests --image IMAGE | kubectl apply --server-side -f -', what: 'install it' },
     {

@@ -2,7 +2,7 @@
 import type { OptionSpecs } from '../args.ts';
 import { type Command, defineCommand } from '../command.ts';
 
-const data = {
+export const data = {
   type: 'text',
   value: 'FOLDER',
   help: 'where everything is kept. Default: $XDG_STATE_HOME/reeve/local',
@@ -69,24 +69,6 @@ const downCommand = defineCommand({
   load: () => import('./down.ts'),
 });
 
-export const doctorOptions = {
-  data,
-  port: { type: 'number', value: 'PORT', help: 'also look whether this port is free', least: 1, most: 65535 },
-  output: { type: 'text', short: 'o', value: 'FORM', choices: ['table', 'json', 'yaml'], help: 'table, json or yaml' },
-} as const satisfies OptionSpecs;
-
-const doctorCommand = defineCommand({
-  name: 'doctor',
-  takes: '[--data FOLDER] [--port PORT] [--output FORM]',
-  summary: 'what of this machine a control plane can use, and what is missing',
-  description: [
-    'Looks and tries; changes nothing. Ends with 0 if everything that is needed is there, with 1 otherwise. What is only useful is told with what it is good for.',
-  ],
-  options: doctorOptions,
-  examples: [{ line: 'reeve doctor', what: 'before the first start, or when pods do not start' }],
-  load: () => import('../doctor/doctor.ts'),
-});
-
 export const backupOptions = { data } as const satisfies OptionSpecs;
 
 const backupCommand = defineCommand({
@@ -115,4 +97,4 @@ const restoreCommand = defineCommand({
   load: () => import('./restore.ts'),
 });
 
-export const localCommands: readonly Command[] = [upCommand, downCommand, doctorCommand, backupCommand, restoreCommand];
+export const localCommands: readonly Command[] = [upCommand, downCommand, backupCommand, restoreCommand];

@@ -117,23 +117,26 @@ test('zones of a folder become what the next start asks for', async (t) => {
   assert.deepEqual(await zones(), ['c', 'd']);
 });
 
-async function refusal(data: string): Promise<string> {
+async function refusal(data: string): Promise<{ readonly code: number | null; readonly said: string }> {
   const plane = spawn(process.execPath, [REEVE, 'up', '--data', data], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   plane.stderr.setEncoding('utf8').on('data', (text) => (said += text));
   const [code] = (await once(plane, 'close')) as [number | null];
-  assert.notEqual(code, 0);
-  return said;
+  return { code, said };
 }
 
 test('a folder that is in use, and one of a newer version, are refused', async (t) => {
   const machine = Machine.start(t);
   await machine.up('--nodes', '1');
+  const inUse = await refusal(machine.data);
+  assert.equal(inUse.code, 3, inUse.said);
   assert.match(
-    await refusal(machine.data),
+    inUse.said,
     /`reeve up`, process \d+, has \S+ in use; `reeve down --data \S+` ends it.*\[PLANE_RUNNING\]/,
   );
   await machine.down('SIGTERM');
   writeFileSync(join(machine.data, 'version'), '99\n');
-  assert.match(await refusal(machine.data), /newer reeve .*DATA_FOLDER/);
+  const newer = await refusal(machine.data);
+  assert.equal(newer.code, 2, newer.said);
+  assert.match(newer.said, /newer reeve .*DATA_FOLDER/);
 });

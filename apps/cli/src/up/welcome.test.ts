@@ -23,6 +23,12 @@ test('nodes are those that registered, with the zones that were asked for', () =
   assert.match(nodesLine({ registered: 1 }) ?? '', /^1 of 3 \(--verbose says what keeps the others away\)/);
 });
 
+test('what is to be typed can be typed, wherever the folder lies', () => {
+  assert.match(welcome(plane), /^ {2}export KUBECONFIG=\/data\/kubeconfig$/m);
+  const folder = { path: '/my data', kubeconfig: "/my data/it's/kubeconfig" };
+  assert.match(welcome({ ...plane, folder }), /^ {2}export KUBECONFIG='\/my data\/it'\\''s\/kubeconfig'$/m);
+});
+
 test('how to end it is what ends this one', () => {
   assert.match(welcome(plane), /`reeve down --data \/data` ends them, too/);
 });

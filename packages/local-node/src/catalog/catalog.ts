@@ -162,28 +162,34 @@ export class Catalog implements Images, AsyncDisposable {
     if (found.some(({ version }) => version !== undefined && fits(version, wanted))) {
       return { installed: found, cached: [], missing: [], needed: {}, arch: this.#options.arch };
     }
-    return this.#lookFurther(entry, found, signal);
+    const fitting = entry.fetchable.filter(({ version }) => fits(version, wanted));
+    return this.#lookFurther(entry, found, signal, (cached) => beforeCached(fitting, cached, this.#options.arch));
   }
 
   async #onPath({ installed }: Entry, signal: AbortSignal): Promise<Findings['installed']> {
     return installed ? await this.#programs.ask(installed, signal) : [];
   }
 
+  /** Tools are asked for only for what may have to be fetched: some take their time to answer. */
   async #lookFurther(
     { name, fetchable }: Entry,
     installed: Findings['installed'],
     signal: AbortSignal,
+    toFetch: (cached: readonly string[]) => readonly Fetchable[] = () => fetchable,
   ): Promise<Findings> {
+    const cached: string[] = [];
+    for (const { version } of fetchable) if (await this.#cache.has(name, version)) cached.push(version);
     const missing: string[] = [];
-    for (const tool of new Set(fetchable.flatMap(toolsOf))) {
-      if ((await this.#programs.find(tool)) === undefined) missing.push(tool);
-    }
+    const tools = new Map(
+      toFetch(cached)
+        .flatMap(toolsOf)
+        .map((tool) => [tool.name, tool]),
+    );
+    for (const tool of tools.values()) if (!(await this.#programs.has(tool, signal))) missing.push(tool.name);
     const needed: Record<string, Findings['installed']> = {};
     for (const { needs } of fetchable) {
       if (needs) needed[needs.program] ??= await this.#programs.ask(needs, signal);
     }
-    const cached: string[] = [];
-    for (const { version } of fetchable) if (await this.#cache.has(name, version)) cached.push(version);
     return { installed, cached, missing, needed, arch: this.#options.arch };
   }
 
@@ -262,6 +268,12 @@ export class Catalog implements Images, AsyncDisposable {
         return { state: 'missing', why: choice.why };
     }
   }
+}
+
+/** Nothing behind one that is there already, and needs nothing else, is taken. */
+function beforeCached(fitting: readonly Fetchable[], cached: readonly string[], arch: string): readonly Fetchable[] {
+  const at = fitting.findIndex((one) => cached.includes(one.version) && !one.needs && (one.arch ?? arch) === arch);
+  return at === -1 ? fitting : fitting.slice(0, at);
 }
 
 function resolved({ tell, data, program }: Entry, { argv, env, path }: Launch): ResolvedImage {

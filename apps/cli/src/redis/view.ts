@@ -1,8 +1,8 @@
 /** A cluster and its findings as text, with colours where they help. */
 import { type ClusterView, type Finding, printFindings, printView } from '@reeve/redis';
-import type { ClusterPicture } from '../redis/picture.ts';
-import { formatCount, plural } from './format.ts';
-import type { Style } from './style.ts';
+import { formatCount, plural } from '../output/format.ts';
+import type { Style } from '../output/style.ts';
+import type { ClusterPicture } from './picture.ts';
 
 /** One line that says how the cluster is, then a row for each node. */
 export function viewText(view: ClusterView, picture: ClusterPicture, style: Style): string {
