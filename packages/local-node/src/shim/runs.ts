@@ -37,6 +37,9 @@ export interface ProcessScan {
 
 const MOST_PASSES = 3;
 
+/** Takes room on the disk for what the shim will have to say: it writes over it, also when the disk has become full. Says nothing by itself. */
+const ROOM = ' \n';
+
 /** A claimed run without an identity is looked for among all processes, but not before its shim had time to say who it is. */
 const SHY_MS = 1_000;
 
@@ -103,6 +106,7 @@ export class Runs {
     const scratch = join(this.containerFolder(key), 'scratch');
     if (!(await files.stat(scratch))) await files.makeFolder(scratch);
     const intent: Intent = { attempt: key.attempt, at: this.#now(), ...about };
+    await files.write(join(folder, 'exit.new'), ROOM);
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);
@@ -244,7 +248,8 @@ export class Runs {
   async #exitOf(folder: string): Promise<Evidence['exit']> {
     const path = join(folder, 'exit');
     const text = await this.#host.files.read(path);
-    if (text === undefined) return undefined;
+    // Anything else was cut off, by a full disk or a loss of power: how the run ended is unknown, and must not be taken for a 0.
+    if (text === undefined || !/^\d{1,3}\n$/.test(text)) return undefined;
     return { code: Number(text), at: (await this.#host.files.stat(path))?.changedAt ?? this.#now() };
   }
 }
