@@ -32,6 +32,7 @@ export interface PodTurn {
 
 const CONFIG_RETRY_MS = 2_000;
 const LAUNCH_RETRY_MS = 10_000;
+const RENEW_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
 
@@ -79,9 +80,13 @@ export class PodKeeper {
     return this.#record.address;
   }
 
-  /** When a token must be asked for anew. */
+  /** When a token must be asked for anew. Nobody needs one any more in a pod that ends. */
   get renewAt(): number | undefined {
-    return this.#renewAt;
+    return this.#isEnding ? undefined : this.#renewAt;
+  }
+
+  get #isEnding(): boolean {
+    return this.#record.stop !== undefined || isTerminal(this.pod);
   }
 
   get containers(): ReadonlyMap<string, ContainerKeeper> {
@@ -151,13 +156,16 @@ export class PodKeeper {
 
   /** Brings volumes up to date, and gives running containers their hooks and probes. */
   async tend(turn: PodTurn): Promise<void> {
-    if (!this.#record.isPrepared || this.#record.stop || isTerminal(this.pod)) return;
+    if (!this.#record.isPrepared || this.#isEnding) return;
     try {
       await this.#updateVolumes(turn);
     } catch (error) {
       if (!(error instanceof VolumeProblem)) throw error;
       turn.events.warning('FailedMount', error.message, 'Mounting'); // what was there stays
     }
+    // Its account may be gone: a token that nobody gives is asked for again, but not at once.
+    const now = this.#node.clock.now();
+    if (this.#renewAt !== undefined && this.#renewAt <= now) this.#renewAt = now + RENEW_RETRY_MS;
     for (const container of this.#all()) {
       const keeper = this.#keeperOf(container.name);
       if (keeper.hasFloodedLog) this.notices.flooded(container.name, turn.events);

@@ -17,7 +17,10 @@ function runFolder(t: TestContext): string {
 }
 
 function runShim(folder: string, ...command: readonly string[]): void {
-  const { error } = spawnSync('/bin/sh', ['-c', SHIM, 'shim', folder, ...command], { stdio: 'ignore', timeout: 10_000 });
+  const { error } = spawnSync('/bin/sh', ['-c', SHIM, 'shim', folder, ...command], {
+    stdio: 'ignore',
+    timeout: 10_000,
+  });
   assert.equal(error, undefined);
 }
 
