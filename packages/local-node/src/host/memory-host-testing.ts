@@ -16,13 +16,12 @@ interface MemoryProcess extends ProcessRow {
   readonly ended: () => void;
 }
 
-const BOOT = 'the-only-boot';
-
 export class MemoryMachine {
   readonly files = new Map<string, MemoryFile | 'folder'>();
   readonly processes = new Map<number, MemoryProcess>();
   /** Cookies of all programs that ever began. */
   readonly begun: string[] = [];
+  #boot = 1;
   readonly #now: () => number;
   #nextPid = 100;
 
@@ -46,6 +45,12 @@ export class MemoryMachine {
     if (this.files.has(program.folder)) this.#put(join(program.folder, 'exit'), `${code}\n`);
     this.processes.delete(program.parent);
     program.ended();
+  }
+
+  /** It loses its power: nobody has said anything, and files stay. */
+  restart(): void {
+    this.processes.clear();
+    this.#boot++;
   }
 
   #put(path: string, content: string, isLink = false): void {
@@ -105,7 +110,7 @@ export class MemoryMachine {
   };
 
   readonly #hostProcesses: Processes = {
-    bootId: async () => BOOT,
+    bootId: async () => `boot-${this.#boot}`,
     self: () => ({ pid: 1, startTime: '1' }),
     find: (pid) => this.processes.get(pid),
     all: () => [...this.processes.values()],
@@ -132,7 +137,7 @@ export class MemoryMachine {
     const shim = this.#begin(1, env, undefined, ended);
     const main = this.#begin(shim.pid, env, folder, ended);
     this.begun.push(env[COOKIE] ?? '');
-    this.#put(join(folder, 'main'), `${statLine(main)}\n${statLine(shim)}\n${BOOT}\n`);
+    this.#put(join(folder, 'main'), `${statLine(main)}\n${statLine(shim)}\nboot-${this.#boot}\n`);
     if (program === 'exit') this.exit(main.pid, Number(code));
   }
 

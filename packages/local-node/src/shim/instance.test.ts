@@ -56,6 +56,12 @@ test('what became of a run', () => {
     ['ended', { ...dead, exit: { code: 3, at: 9 } }, 'ended', 3],
     ['both were killed', dead, 'ended', 137],
     ['the machine was restarted, the number is somebody else’s', { bootId: 'other' }, 'ended', 137],
+    [
+      'the machine was restarted before it said who it is',
+      { identity: undefined, ...dead, bootId: 'other', intent: { ...evidence.intent, bootId: 'boot' } },
+      'ended',
+      137,
+    ],
     ['ended before the machine was restarted', { bootId: 'other', exit: { code: 0, at: 9 } }, 'ended', 0],
     ['about to begin', { identity: undefined, ...dead }, 'starting', undefined],
     ['never began', { identity: undefined, ...dead, isGivenUp: true }, 'void', undefined],

@@ -105,7 +105,7 @@ export class Runs {
     if (await files.stat(folder)) await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
     if (!(await files.stat(scratch))) await files.makeFolder(scratch);
-    const intent: Intent = { attempt: key.attempt, at: this.#now(), ...about };
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), bootId: this.#bootId, ...about };
     await files.write(join(folder, 'exit.new'), ROOM);
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
