@@ -64,6 +64,16 @@ export class MemoryMachine {
       const text = textOf(this.files.get(path));
       return text === undefined ? undefined : Buffer.from(text).subarray(position, position + most);
     },
+    open: async (path) => {
+      let last = textOf(this.files.get(path));
+      if (last === undefined) return undefined;
+      const bytes = () => Buffer.from((last = textOf(this.files.get(path)) ?? last ?? ''));
+      return {
+        size: async () => bytes().length,
+        readFrom: async (position, most) => bytes().subarray(position, position + most),
+        [Symbol.asyncDispose]: async () => undefined,
+      };
+    },
     write: async (path, content) => this.#put(path, Buffer.from(content).toString()),
     rewrite: async (path, content) => this.#put(path, content),
     claim: async (path) => {
