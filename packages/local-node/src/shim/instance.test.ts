@@ -63,6 +63,7 @@ test('what became of a run', () => {
       137,
     ],
     ['ended before the machine was restarted', { bootId: 'other', exit: { code: 0, at: 9 } }, 'ended', 0],
+    ['could not say who it is', { identity: undefined, ...dead, exit: { code: 125, at: 9 } }, 'ended', 125],
     ['about to begin', { identity: undefined, ...dead }, 'starting', undefined],
     ['never began', { identity: undefined, ...dead, isGivenUp: true }, 'void', undefined],
     ['began and is nowhere', { identity: undefined, ...dead, isDeserted: true }, 'ended', 137],

@@ -95,6 +95,11 @@ export interface Evidence {
 export const LOST_REASON = 'ContainerStatusUnknown';
 const LOST_CODE = 137;
 
+/** Of the shim itself, before there is a program. */
+const REFUSED_CODE = 125;
+const REFUSED_REASON = 'ContainerCannotRun';
+const REFUSED = 'The container was not started: who it is could not be written down. Is the disk full?';
+
 export function instanceOf(evidence: Evidence): Instance {
   const { intent, stop, identity, exit, now } = evidence;
   const { attempt, delayMs, driver, image, workingDir } = intent;
@@ -113,6 +118,10 @@ export function instanceOf(evidence: Evidence): Instance {
   };
   const lost = (message: string) =>
     lostRun({ ...known, startedAt: known.startedAt ?? intent.at, state: 'ended', end: undefined }, now, message);
+  if (exit && exit.code === REFUSED_CODE && !identity) {
+    const end = { ...exit, reason: REFUSED_REASON, message: REFUSED };
+    return { ...known, state: 'ended', startedAt: intent.at, end };
+  }
   if (exit) return { ...known, state: 'ended', startedAt: known.startedAt ?? intent.at, end: exit };
   if (evidence.isGivenUp) return { ...known, state: 'void', end: undefined };
   if (isPast) return lost('The machine was restarted while the container ran.');

@@ -21,3 +21,34 @@ test('an exit code that was cut off is not taken for a success', async () => {
     assert.deepEqual([state, end?.code, end?.reason], ['ended', 137, LOST_REASON], JSON.stringify(text));
   }
 });
+
+test('a run for which there is no room on the disk is not begun', async () => {
+  for (const missing of ['main', 'exit.new', 'up', 'intent']) {
+    const machine = new MemoryMachine(() => 0);
+    const { files } = machine.host;
+    const write: typeof files.write = async (path, ...more) => {
+      if (path.endsWith(`/0/${missing}`)) throw new Error('ENOSPC');
+      await files.write(path, ...more);
+    };
+    const runs = await Runs.open({ ...machine.host, files: { ...files, write } }, '/node', () => 0);
+    await assert.rejects(runs.begin(KEY, { ...BEGIN, isBoxed: true, argv: ['forever'] }, ignore), /ENOSPC/, missing);
+    assert.deepEqual(machine.begun, []);
+  }
+});
+
+test('a box is made when it says so, not when there is room for saying it', async () => {
+  const machine = new MemoryMachine(() => 0);
+  const runs = await Runs.open(machine.host, '/node', () => 0);
+  await runs.begin(KEY, { ...BEGIN, isBoxed: true, argv: ['forever'] }, ignore);
+  const up = join(runs.runFolder(KEY), 'up');
+  assert.equal((await runs.read(KEY))?.state, 'starting');
+  // As it is now, and as versions before had it.
+  for (const [text, state] of [
+    ['\n\n', 'running'],
+    ['', 'starting'],
+    ['\n', 'running'],
+  ] as const) {
+    await machine.host.files.write(up, text);
+    assert.equal((await runs.read(KEY))?.state, state, JSON.stringify(text));
+  }
+});

@@ -106,7 +106,7 @@ export class Runs {
     const scratch = join(this.containerFolder(key), 'scratch');
     if (!(await files.stat(scratch))) await files.makeFolder(scratch);
     const intent: Intent = { attempt: key.attempt, at: this.#now(), bootId: this.#bootId, ...about };
-    await files.write(join(folder, 'exit.new'), ROOM);
+    for (const name of ['main', 'exit.new', ...(isBoxed ? ['up'] : [])]) await files.write(join(folder, name), ROOM);
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);
@@ -152,7 +152,7 @@ export class Runs {
       bootId: this.#bootId,
       isMainAlive,
       isShimAlive,
-      isUp: intent.isBoxed && ((await files.stat(join(folder, 'up')))?.size ?? 0) > 0,
+      isUp: intent.isBoxed && (await files.read(join(folder, 'up')))?.startsWith('\n') === true,
       isGivenUp: false,
       isDeserted: false,
       now: this.#now(),

@@ -34,6 +34,14 @@ test('the exit code is written into the room that was kept for it, and is there 
   assert.equal(statSync(join(folder, 'exit')).ino, ino, 'it needed no other room');
 });
 
+test('a run that cannot say who it is does not begin, and says so', (t) => {
+  const folder = runFolder(t);
+  symlinkSync(FULL, join(folder, 'main'));
+  runShim(folder, 'touch', join(folder, 'begun'));
+  assert.ok(!existsSync(join(folder, 'begun')));
+  assert.equal(readFileSync(join(folder, 'exit'), 'utf8'), '125\n');
+});
+
 test('an exit code that cannot be written is not told at all', (t) => {
   const folder = runFolder(t);
   symlinkSync(FULL, join(folder, 'exit.new'));
