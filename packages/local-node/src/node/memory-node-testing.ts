@@ -30,8 +30,8 @@ export class MemoryScene {
   readonly api: ApiWorld;
   /** Answers in place of the API server. */
   answer: (request: TransportRequest) => TransportResponse | undefined = () => undefined;
-  /** Files for which there is no room on the disk. */
-  isFull: (path: string) => boolean = () => false;
+  /** Why a file cannot be written. */
+  refusal: (path: string) => 'ENOSPC' | 'EIO' | undefined = () => undefined;
   /** How often somebody slept for a moment only. */
   hasty = 0;
   readonly #ids = countingIds();
@@ -50,7 +50,8 @@ export class MemoryScene {
   get host(): Host {
     const { files, ...rest } = this.machine.host;
     const write: typeof files.write = async (path, ...more) => {
-      if (this.isFull(path)) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+      const code = this.refusal(path);
+      if (code !== undefined) throw Object.assign(new Error(`${code}: write`), { code });
       await files.write(path, ...more);
     };
     return { ...rest, files: { ...files, write } };

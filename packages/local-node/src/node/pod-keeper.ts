@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isKubeError } from '@reeve/kube';
 import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
+import { isNoRoom } from '../host/no-room.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
 import { notHonoured } from '../pod/not-honoured.ts';
@@ -97,7 +98,7 @@ export class PodKeeper {
   async follow(pod: StoredPod): Promise<void> {
     const before = this.pod.metadata;
     this.#record = { ...this.#record, pod };
-    if (pod.metadata.generation !== before.generation) await this.save();
+    if (pod.metadata.generation !== before.generation) await this.#saveIfRoom();
   }
 
   view(): PodView {
@@ -147,7 +148,7 @@ export class PodKeeper {
         return false;
       case 'record-stop':
         this.#record = { ...this.#record, stop: action.stop };
-        await this.save();
+        await this.#saveIfRoom();
         return false;
       case 'finish':
         return false; // the node's business: the object goes first
@@ -215,6 +216,13 @@ export class PodKeeper {
 
   save(): Promise<void> {
     return writeRecord(this.#node.host.files, this.folder, this.#record);
+  }
+
+  /** What the API server knows, too, and a later node may learn from it: a full disk keeps nobody from ending a pod. */
+  async #saveIfRoom(): Promise<void> {
+    await this.save().catch((error: unknown) => {
+      if (!isNoRoom(error)) throw error;
+    });
   }
 
   async #prepare(turn: PodTurn): Promise<void> {
