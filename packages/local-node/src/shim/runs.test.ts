@@ -52,3 +52,36 @@ test('a box is made when it says so, not when there is room for saying it', asyn
     assert.equal((await runs.read(KEY))?.state, state, JSON.stringify(text));
   }
 });
+
+test('files that a loss of power left empty keep no node from starting, and no run from being over', async () => {
+  const machine = new MemoryMachine(() => 0);
+  const { files } = machine.host;
+  const before = await Runs.open(machine.host, '/node', () => 0);
+  await before.begin(KEY, { ...BEGIN, argv: ['forever'] }, ignore);
+  const folder = before.runFolder(KEY);
+  const kept = await files.read(join(folder, 'main'));
+  machine.restart();
+  for (const text of ['', 'null', '{"attempt":']) {
+    for (const main of [kept ?? '', '']) {
+      for (const name of ['intent', 'stop']) await files.write(join(folder, name), text);
+      await files.write(join(folder, 'main'), main);
+      await files.write('/node/owner', text);
+      const runs = await Runs.open(machine.host, '/node', () => 0);
+      const { state, end, isPast, stop } = (await runs.read(KEY, true)) ?? {};
+      assert.deepEqual([state, end?.reason, isPast, stop], ['ended', LOST_REASON, true, undefined]);
+    }
+  }
+  // One that never began can begin.
+  await files.remove(join(folder, 'claim'));
+  await files.remove(join(folder, 'main'));
+  const runs = await Runs.open(machine.host, '/node', () => 0);
+  assert.equal((await runs.read(KEY, true))?.state, 'void');
+});
+
+test('a run that is there goes on, also if it cannot be read how it was meant', async () => {
+  const machine = new MemoryMachine(() => 0);
+  const runs = await Runs.open(machine.host, '/node', () => 0);
+  await runs.begin(KEY, { ...BEGIN, argv: ['forever'] }, ignore);
+  await machine.host.files.write(join(runs.runFolder(KEY), 'intent'), '');
+  assert.equal((await runs.read(KEY, true))?.state, 'running');
+});

@@ -133,8 +133,9 @@ export class Runs {
   async read(key: RunKey, isGivingUp = false): Promise<Instance | undefined> {
     const { files } = this.#host;
     const folder = this.runFolder(key);
-    const intent = jsonOf<Intent>(await files.read(join(folder, 'intent')));
-    if (!intent) return undefined;
+    const meant = await files.read(join(folder, 'intent'));
+    if (meant === undefined) return undefined;
+    const intent = jsonOf<Intent>(meant) ?? unreadable(key, this.#now());
     const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop')));
     const mainPath = join(folder, 'main');
     const text = await files.read(mainPath);
@@ -254,8 +255,22 @@ export class Runs {
   }
 }
 
-function jsonOf<T>(text: string | undefined): T | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as T);
+/** Undefined also where it cannot be read: after a loss of power, files that were just written may be empty. */
+function jsonOf<T extends object>(text: string | undefined): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Of a run of which nobody knows any more how it was meant. That it was meant is known, so that it is not begun as if it never had been;
+ * and it is of this start of the machine only if it says so itself.
+ */
+function unreadable({ attempt }: RunKey, at: number): Intent {
+  return { attempt, at, bootId: 'unknown', delayMs: 0, driver: 'plain', image: '', isBoxed: false };
 }
 
 /** Two nodes on one folder would end each other's pods. The one before must have ended; how does not matter. */
