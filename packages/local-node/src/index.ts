@@ -1,6 +1,7 @@
 /** @packageDocumentation Pods as processes, and the controllers and the scheduler that Kubernetes has for them. */
 export * from './kinds/pod.ts';
 export { type Node, type NodeCondition, nodes, type Taint } from './kinds/node.ts';
+export { type Volume, volumeClaims, volumes } from './kinds/volumeclaim.ts';
 export { localNodeErrors } from './errors/errors.ts';
 export type { Driver, DriverName } from './driver/driver.ts';
 export { type Detected, detectDrivers, type DriverReport } from './driver/detect.ts';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Node, nodes, type Pod, pods } from '@reeve/local-node';
+import { type Node, nodes, type Pod, pods, volumeClaims } from '@reeve/local-node';
 import { REEVE, until } from '@reeve/rig';
 import { Machine, PATIENCE } from './plane-testing.ts';
 
@@ -35,7 +35,14 @@ test('a node beyond those that are wanted is run and cordoned, taken back, or re
   };
 
   await machine.up('--nodes', '3');
-  await (await api()).create(podOf('stays', { nodeName: 'node-3' }));
+  const claim = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+  };
+  await (await machine.client()).resource(volumeClaims, 'default').create(claim);
+  const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }];
+  const there = { 'kubernetes.io/hostname': 'node-3' };
+  await (await api()).create(podOf('stays', { volumes, nodeSelector: there }));
   await ready('stays');
   const { labels } = (await nodeNamed('node-3'))?.metadata ?? {};
   assert.equal(labels?.['kubernetes.io/arch'], ARCHITECTURES[process.arch] ?? process.arch);
@@ -43,7 +50,10 @@ test('a node beyond those that are wanted is run and cordoned, taken back, or re
 
   const said = await again('--nodes', '2');
   assert.match(said, /nodes +2, .*1 pod taken over/);
-  assert.match(said, /node-3 .* takes no new pods; it goes on for 1 pod\. .*--nodes 3 takes it back/);
+  assert.match(
+    said,
+    /node-3 .* takes no new pods; it goes on for 1 pod\. .*--nodes 3 takes it back and .* 1 volume bound to it/,
+  );
   assert.deepEqual(await machine.lasting(), before, 'the same process');
   assert.equal((await nodeNamed('node-3'))?.spec?.unschedulable, true);
   const names = ['new-1', 'new-2', 'new-3'];
@@ -60,6 +70,12 @@ test('a node beyond those that are wanted is run and cordoned, taken back, or re
   await (await api()).delete('stays');
   await until('it has ended', async () => (await (await api()).find('stays')) === undefined, PATIENCE);
   assert.ok(!(await machine.lasting()).some((pid) => before.includes(pid)));
+  // Its data is there, and its node takes nothing new.
+  await (await api()).create(podOf('anew', { volumes }));
+  const isRefused = (pod: Pod | undefined) =>
+    pod?.status?.conditions?.some(({ type, status: is }) => type === 'PodScheduled' && is === 'False') === true;
+  await until('it waits', async () => isRefused(await (await api()).find('anew')), PATIENCE);
+  await (await api()).delete('anew');
 
   const foreign = ['lost+found', 'node-9', 'elsewhere/pods'].map((name) => join(machine.data, 'nodes', name));
   for (const folder of foreign) mkdirSync(folder, { recursive: true });

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { isKubeError, type KubeClient } from '@reeve/kube';
-import { type HostFiles, type LocalNode, nodes, pods } from '@reeve/local-node';
+import { type HostFiles, type LocalNode, nodes, pods, type Volume, volumes } from '@reeve/local-node';
 import { plural } from '../output/format.ts';
 import { nodeFolders } from './data-folder.ts';
 import { nodesWith } from './machine.ts';
@@ -22,6 +22,8 @@ export interface RetiredNode {
   readonly node: LocalNode;
   /** Pods that are on it, those that have ended included. */
   readonly pods: number;
+  /** Volumes whose pods can be on no other node. */
+  readonly volumes: number;
 }
 
 /** Those that must be run. They are cordoned when this resolves; the others are gone. */
@@ -41,7 +43,8 @@ export async function retireNodes({
     const left = new Set([...node.podKeys, ...bound]).size;
     if (left > 0) {
       await node.register(signal);
-      kept.push({ node, pods: left });
+      const all = await client.resource(volumes).list();
+      kept.push({ node, pods: left, volumes: all.items.filter((volume) => isBoundTo(volume, name)).length });
       continue;
     }
     await removeObject(client, name);
@@ -61,6 +64,13 @@ async function unwanted({ files, client, folder, wanted }: Omit<Retirement, 'ope
   return [...new Set([...folders, ...objects])].filter((name) => !wanted.includes(name)).sort();
 }
 
+function isBoundTo({ spec }: Volume, name: string): boolean {
+  const terms = spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+  return terms.some(({ matchExpressions = [] }) =>
+    matchExpressions.some(({ key, values }) => key === 'kubernetes.io/hostname' && values?.includes(name)),
+  );
+}
+
 async function removeObject(client: KubeClient, name: string): Promise<void> {
   try {
     await client.resource(nodes).delete(name);
@@ -71,9 +81,13 @@ async function removeObject(client: KubeClient, name: string): Promise<void> {
 
 /** For people: what goes on that they may not expect, and what they can do about it. */
 export function retiredLines(retired: readonly RetiredNode[]): readonly string[] {
-  return retired.map(({ node: { nodeName }, pods: left }) => {
+  return retired.map(({ node: { nodeName }, pods: left, volumes: bound }) => {
     const count = nodesWith(nodeName);
-    const back = count === undefined ? '' : `; --nodes ${count} takes it back`;
+    const again =
+      bound === 0
+        ? ''
+        : ` and runs pods anew that use ${plural(bound, 'volume')} bound to it, which no other node does`;
+    const back = count === undefined ? '' : `; --nodes ${count} takes it back${again}`;
     return `${nodeName} is beyond them and takes no new pods; it goes on for ${plural(left, 'pod')}. Delete what is on it and start again, and it is removed${back}`;
   });
 }

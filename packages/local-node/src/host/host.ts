@@ -78,11 +78,20 @@ export interface Owner {
   readonly gid: number;
 }
 
+/** Can be read to its end also when it was removed meanwhile. */
+export interface OpenFile extends AsyncDisposable {
+  size(): Promise<number>;
+  /** Bytes from a position on; none at its end. */
+  readFrom(position: number, most: number): Promise<Uint8Array>;
+}
+
 export interface HostFiles {
   /** The text, or undefined if there is no such file. */
   read(path: string): Promise<string | undefined>;
   /** Bytes from a position on; undefined if there is no such file. */
   readFrom(path: string, position: number, most: number): Promise<Uint8Array | undefined>;
+  /** Undefined if there is no such file. */
+  open(path: string): Promise<OpenFile | undefined>;
   /** Replaces a file as a whole. Mode 0600 unless told. */
   write(path: string, content: string | Uint8Array, mode?: number): Promise<void>;
   /** Writes into the file that is there: others may have it bound. */

@@ -16,13 +16,12 @@ interface MemoryProcess extends ProcessRow {
   readonly ended: () => void;
 }
 
-const BOOT = 'the-only-boot';
-
 export class MemoryMachine {
   readonly files = new Map<string, MemoryFile | 'folder'>();
   readonly processes = new Map<number, MemoryProcess>();
   /** Cookies of all programs that ever began. */
   readonly begun: string[] = [];
+  #boot = 1;
   readonly #now: () => number;
   #nextPid = 100;
 
@@ -48,6 +47,12 @@ export class MemoryMachine {
     program.ended();
   }
 
+  /** It loses its power: nobody has said anything, and files stay. */
+  restart(): void {
+    this.processes.clear();
+    this.#boot++;
+  }
+
   #put(path: string, content: string, isLink = false): void {
     for (let at = dirname(path); at !== '/' && !this.files.has(at); at = dirname(at)) this.files.set(at, 'folder');
     this.files.set(path, { content, changedAt: this.#now(), isLink });
@@ -58,6 +63,16 @@ export class MemoryMachine {
     readFrom: async (path, position, most) => {
       const text = textOf(this.files.get(path));
       return text === undefined ? undefined : Buffer.from(text).subarray(position, position + most);
+    },
+    open: async (path) => {
+      let last = textOf(this.files.get(path));
+      if (last === undefined) return undefined;
+      const bytes = () => Buffer.from((last = textOf(this.files.get(path)) ?? last ?? ''));
+      return {
+        size: async () => bytes().length,
+        readFrom: async (position, most) => bytes().subarray(position, position + most),
+        [Symbol.asyncDispose]: async () => undefined,
+      };
     },
     write: async (path, content) => this.#put(path, Buffer.from(content).toString()),
     rewrite: async (path, content) => this.#put(path, content),
@@ -105,7 +120,7 @@ export class MemoryMachine {
   };
 
   readonly #hostProcesses: Processes = {
-    bootId: async () => BOOT,
+    bootId: async () => `boot-${this.#boot}`,
     self: () => ({ pid: 1, startTime: '1' }),
     find: (pid) => this.processes.get(pid),
     all: () => [...this.processes.values()],
@@ -132,7 +147,7 @@ export class MemoryMachine {
     const shim = this.#begin(1, env, undefined, ended);
     const main = this.#begin(shim.pid, env, folder, ended);
     this.begun.push(env[COOKIE] ?? '');
-    this.#put(join(folder, 'main'), `${statLine(main)}\n${statLine(shim)}\n${BOOT}\n`);
+    this.#put(join(folder, 'main'), `${statLine(main)}\n${statLine(shim)}\nboot-${this.#boot}\n`);
     if (program === 'exit') this.exit(main.pid, Number(code));
   }
 

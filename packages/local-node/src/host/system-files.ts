@@ -87,6 +87,18 @@ export const systemHostFiles: HostFiles = {
       await file.close();
     }
   },
+  async open(path) {
+    const file = await orAbsent(open(path, 'r'));
+    if (!file) return undefined;
+    return {
+      size: async () => (await file.stat()).size,
+      async readFrom(position, most) {
+        const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(most), position });
+        return buffer.subarray(0, bytesRead);
+      },
+      [Symbol.asyncDispose]: () => file.close(),
+    };
+  },
   async write(path, content, mode = 0o600) {
     const beside = `${path}.new`;
     const file = openToWrite(beside, mode);

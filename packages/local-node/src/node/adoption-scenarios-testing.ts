@@ -120,18 +120,44 @@ export const adoptionScenarios: NodeScenarios = {
     const volumes = [{ name: 'v', configMap: { name: 'c' } }];
     for (const name of ['a', 'b'])
       await scene.create(name, { volumes, containers: [{ name: 'main', command: forever }] });
-    await Promise.all([scene.ready('a'), scene.ready('b')]);
+    // What its init container made is in a folder that goes with it.
+    const mount = {
+      env: [{ name: 'DATA', value: '/srv/data' }],
+      volumeMounts: [{ name: 'data', mountPath: '/srv/data' }],
+    };
+    await scene.create(
+      'made',
+      {
+        volumes: [{ name: 'data', emptyDir: {} }],
+        initContainers: [{ name: 'init', command: ['sh', '-c', 'echo made >"$DATA/made"'], ...mount }],
+        containers: [
+          { name: 'main', command: ['sh', '-c', `test -s "$DATA/made" || exit 9; ${forever[2]}`], ...mount },
+        ],
+      },
+      { annotations: { [RELOCATABLE]: 'true' } },
+    );
+    const ran = join(scene.folder, 'ran');
+    await scene.create('once', {
+      restartPolicy: 'Never',
+      initContainers: [{ name: 'init', command: ['sh', '-c', `echo init >>${ran}`] }],
+      containers: [{ name: 'main', command: ['sh', '-c', `echo main >>${ran}; ${forever[2]}`] }],
+    });
+    await Promise.all(['a', 'b', 'made', 'once'].map((name) => scene.ready(name)));
     for (const times of [1, 2, 3]) {
       await running.stop();
       await running.node.endPods(new AbortController().signal);
       await eventually(() => scene.processes().length === 0, 'no process is left');
       running = await scene.start();
-      for (const name of ['a', 'b']) {
+      for (const name of ['a', 'b', 'made']) {
         const isAgain = ({ status }: Pod) => status?.containerStatuses?.[0]?.restartCount === times;
         const pod = await scene.until(name, (one) => isAgain(one) && isReady(one), `${name} runs again`);
         assert.equal(pod.status?.phase, 'Running');
+        for (const { restartCount } of pod.status?.initContainerStatuses ?? []) assert.equal(restartCount, times);
       }
     }
+    const once = await scene.until('once', ({ status }) => status?.phase === 'Failed', 'it does not run twice');
+    assert.equal(once.status?.containerStatuses?.[0]?.state?.terminated?.reason, 'ContainerStatusUnknown');
+    assert.equal(await readFile(ran, 'utf8'), 'init\nmain\n');
     // They have not failed: nothing holds them back, however often.
     const told = await scene.events();
     assert.deepEqual(

@@ -2,8 +2,9 @@
 import type { Clock } from '@reeve/runtime';
 import type { Entrance } from '../driver/driver.ts';
 import type { Host, ProcessRow } from '../host/host.ts';
+import { isNoRoom } from '../host/no-room.ts';
 import type { ContainerView, Obstacle } from '../pod/view.ts';
-import { type Instance, lostRun } from '../shim/instance.ts';
+import { type Instance, lostRun, type StopRecord } from '../shim/instance.ts';
 import type { Begin, RunKey, Runs } from '../shim/runs.ts';
 import type { RunProbes, Verdicts } from '../probe/run-probes.ts';
 import { type MessageRule, readMessage } from './termination-message.ts';
@@ -43,6 +44,8 @@ export class ContainerKeeper {
   #probes: RunProbes | undefined;
   #around: AbortController | undefined;
   #asked: number | undefined;
+  /** How it was asked to end, where there was no room to write that down. */
+  #minded: StopRecord | undefined;
   readonly #jobs = new Set<Promise<void>>();
 
   /** `lost`: the run to go on from where there is none on this machine. `isNew`: nothing of it can be there. */
@@ -98,7 +101,8 @@ export class ContainerKeeper {
     if (!this.isLive || !this.#latest) return;
     const before = this.#latest;
     const { runs, clock } = this.#ports;
-    const now = await runs.read(this.keyOf(before.attempt));
+    const read = await runs.read(this.keyOf(before.attempt));
+    const now = read && this.#minded && !read.stop ? { ...read, stop: this.#minded } : read;
     // Its folder is gone only if somebody took it away: its end will never be heard of, so it is ended here, before another begins.
     this.#latest = await this.#told(
       now ?? lostRun(before, clock.now(), 'The folder of the container was removed while it ran.'),
@@ -122,6 +126,7 @@ export class ContainerKeeper {
     this.#close();
     if (this.#latest?.state === 'ended') this.#previous = this.#latest;
     this.#asked = undefined;
+    this.#minded = undefined;
     this.obstacle = undefined;
     this.offence = undefined;
     if (attempt >= MOST_KEPT_RUNS) {
@@ -171,8 +176,10 @@ export class ContainerKeeper {
     const latest = this.#latest;
     if (!latest || !this.isLive || this.#asked === latest.attempt) return false;
     const { runs, clock } = this.#ports;
-    this.#asked = latest.attempt;
-    if (!latest.stop) await runs.recordStop(this.keyOf(latest.attempt), { at: clock.now(), graceMs, why });
+    const stop = { at: clock.now(), graceMs, why };
+    if (!latest.stop)
+      await runs.recordStop(this.keyOf(latest.attempt), stop).catch((error: unknown) => this.#mind(stop, error));
+    this.#asked = latest.attempt; // from now on, and not if that failed: it would never be asked
     const around = this.#around ?? new AbortController();
     this.#around = around;
     this.#job(this.#terminate(latest.attempt, preStop, around.signal));
@@ -194,6 +201,12 @@ export class ContainerKeeper {
     this.#close();
     this.#asked = undefined; // whoever goes on asks again
     await Promise.all(this.#jobs);
+  }
+
+  /** On a full disk, too, it ends in its time. A node that comes after this one asks again, with the whole time. */
+  #mind(stop: StopRecord, error: unknown): void {
+    if (!isNoRoom(error)) throw error;
+    this.#minded = stop;
   }
 
   async #terminate(attempt: number, preStop: Hook | undefined, signal: AbortSignal): Promise<void> {

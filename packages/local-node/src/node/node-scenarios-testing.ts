@@ -67,6 +67,31 @@ export const nodeScenarios: NodeScenarios = {
     const after = await scene.ready('flood');
     assert.equal(after.status?.containerStatuses?.[0]?.restartCount, 0);
   },
+  async 'logs that are followed end with the pod, and with its last words'(t) {
+    const scene = await NodeScene.open(t);
+    const { node } = await scene.start();
+    const script = 'trap "echo bye; exit 0" TERM; echo hello; while :; do sleep 0.01; done';
+    await scene.create('talks', { containers: [{ name: 'main', command: ['sh', '-c', script] }] });
+    await scene.ready('talks');
+    const stop = new AbortController();
+    scene.atEnd(async () => stop.abort());
+    let heard = '';
+    let isOver = false;
+    const follow = async () => {
+      const options = { follow: true, signal: stop.signal };
+      for await (const chunk of node.logs({ namespace: 'default', pod: 'talks' }, options))
+        heard += Buffer.from(chunk).toString();
+      isOver = true;
+    };
+    const following = follow();
+    following.catch(() => undefined);
+    await eventually(() => heard === 'hello\n', 'it is heard');
+    await scene.delete('talks');
+    await scene.gone('talks');
+    await eventually(() => isOver, 'there is nothing more to come');
+    await following;
+    assert.equal(heard, 'hello\nbye\n');
+  },
   async 'the node registers itself, with labels, taints, capacity, and a lease'(t) {
     const scene = await NodeScene.open(t);
     const taints = [{ key: 'only', value: 'redis', effect: 'NoSchedule' }] as const;

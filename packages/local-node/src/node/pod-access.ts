@@ -51,7 +51,8 @@ export function logsAt(
   if (!run) throw noSuch(`container ${container.name} of ${keeper.key} has no ${at.previous ? 'earlier ' : ''}run`);
   const { clock, host, runs } = node;
   const key = container.keyOf(run.attempt);
-  const isOver = async () => (await runs.read(key))?.state === 'ended';
+  // Gone with its pod, or never to begin: nothing will be written any more.
+  const isOver = async () => ['ended', 'void'].includes((await runs.read(key))?.state ?? 'ended');
   return readLog({ clock, files: host.files }, runs.logPath(key), options, isOver);
 }
 

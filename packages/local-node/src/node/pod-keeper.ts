@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isKubeError } from '@reeve/kube';
 import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
+import { isNoRoom } from '../host/no-room.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
 import { notHonoured } from '../pod/not-honoured.ts';
@@ -32,6 +33,7 @@ export interface PodTurn {
 
 const CONFIG_RETRY_MS = 2_000;
 const LAUNCH_RETRY_MS = 10_000;
+const RENEW_RETRY_MS = 10_000;
 
 export const RELOCATABLE = 'reeve.dev/relocatable';
 
@@ -79,9 +81,13 @@ export class PodKeeper {
     return this.#record.address;
   }
 
-  /** When a token must be asked for anew. */
+  /** When a token must be asked for anew. Nobody needs one any more in a pod that ends. */
   get renewAt(): number | undefined {
-    return this.#renewAt;
+    return this.#isEnding ? undefined : this.#renewAt;
+  }
+
+  get #isEnding(): boolean {
+    return this.#record.stop !== undefined || isTerminal(this.pod);
   }
 
   get containers(): ReadonlyMap<string, ContainerKeeper> {
@@ -92,7 +98,7 @@ export class PodKeeper {
   async follow(pod: StoredPod): Promise<void> {
     const before = this.pod.metadata;
     this.#record = { ...this.#record, pod };
-    if (pod.metadata.generation !== before.generation) await this.save();
+    if (pod.metadata.generation !== before.generation) await this.#saveIfRoom();
   }
 
   view(): PodView {
@@ -142,7 +148,7 @@ export class PodKeeper {
         return false;
       case 'record-stop':
         this.#record = { ...this.#record, stop: action.stop };
-        await this.save();
+        await this.#saveIfRoom();
         return false;
       case 'finish':
         return false; // the node's business: the object goes first
@@ -151,13 +157,16 @@ export class PodKeeper {
 
   /** Brings volumes up to date, and gives running containers their hooks and probes. */
   async tend(turn: PodTurn): Promise<void> {
-    if (!this.#record.isPrepared || this.#record.stop || isTerminal(this.pod)) return;
+    if (!this.#record.isPrepared || this.#isEnding) return;
     try {
       await this.#updateVolumes(turn);
     } catch (error) {
       if (!(error instanceof VolumeProblem)) throw error;
       turn.events.warning('FailedMount', error.message, 'Mounting'); // what was there stays
     }
+    // Its account may be gone: a token that nobody gives is asked for again, but not at once.
+    const now = this.#node.clock.now();
+    if (this.#renewAt !== undefined && this.#renewAt <= now) this.#renewAt = now + RENEW_RETRY_MS;
     for (const container of this.#all()) {
       const keeper = this.#keeperOf(container.name);
       if (keeper.hasFloodedLog) this.notices.flooded(container.name, turn.events);
@@ -207,6 +216,13 @@ export class PodKeeper {
 
   save(): Promise<void> {
     return writeRecord(this.#node.host.files, this.folder, this.#record);
+  }
+
+  /** What the API server knows, too, and a later node may learn from it: a full disk keeps nobody from ending a pod. */
+  async #saveIfRoom(): Promise<void> {
+    await this.save().catch((error: unknown) => {
+      if (!isNoRoom(error)) throw error;
+    });
   }
 
   async #prepare(turn: PodTurn): Promise<void> {

@@ -45,8 +45,11 @@ export function recordOf(pod: StoredPod, now: number): PodRecord {
   return { pod, since, isPrepared: false, ...(told.length > 0 && { lost }) };
 }
 
-function toldRun({ restartCount, state, image }: ContainerStatus, now: number): Instance {
-  const { terminated, running } = state ?? {};
+function toldRun({ restartCount, state, lastState, containerID, image }: ContainerStatus, now: number): Instance {
+  const { running } = state ?? {};
+  // How a run ended that waits to be run again is its last state, unless that is of the one before it.
+  const last = lastState?.terminated;
+  const terminated = state?.terminated ?? (last?.containerID === containerID ? last : undefined);
   const timeOf = (text: string | undefined) => (text === undefined ? now : Date.parse(text));
   const message = 'The container could not be located when the node took the pod over.';
   const end = terminated
@@ -61,6 +64,7 @@ function toldRun({ restartCount, state, image }: ContainerStatus, now: number): 
     delayMs: 0,
     driver: 'plain',
     image,
+    isPast: true,
     state: 'ended',
     main: undefined,
     shim: undefined,

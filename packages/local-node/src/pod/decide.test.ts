@@ -104,6 +104,55 @@ test('init containers run one after the other, each to its end', () => {
   ]);
 });
 
+test('a pod whose folder or machine is another one is initialized again, and its containers run by their policy', () => {
+  const spec = { initContainers: [sidecar('s'), init('i'), init('j')], containers: [main] };
+  const past = (code: number, more: object = {}) => ({ latest: ended(code, { isPast: true, ...more }) });
+  const all = { s: past(137), i: past(0), j: past(0), main: past(137) };
+  const up = { latest: running({ attempt: 1 }) };
+  const done = { latest: ended(0, { attempt: 1 }) };
+  check([
+    { what: 'the first', pod: podOf(spec), view: viewWith(all), does: ['start s#1'] },
+    { what: 'what makes the pod', pod: podOf(spec), view: viewWith({ ...all, s: up }), does: ['start i#1'] },
+    { what: 'the next', pod: podOf(spec), view: viewWith({ ...all, s: up, i: done }), does: ['start j#1'] },
+    {
+      what: 'then its own',
+      pod: podOf(spec),
+      view: viewWith({ ...all, s: up, i: done, j: done }),
+      does: ['start main#1'],
+    },
+    {
+      what: 'at once, however often: it had not failed',
+      pod: podOf(spec),
+      view: viewWith({ ...all, s: up, i: past(0, { attempt: 4 }) }),
+      does: ['start i#5'],
+    },
+    {
+      what: 'its own runs: not again',
+      pod: podOf(spec),
+      view: viewWith({ ...all, s: up, main: up }),
+      does: [],
+    },
+    {
+      what: 'what ran once does not run twice',
+      pod: podOf({ ...spec, restartPolicy: 'Never' }),
+      view: viewWith(all),
+      does: [],
+    },
+    {
+      what: 'what was to run once and never did',
+      pod: podOf({ ...spec, restartPolicy: 'Never' }),
+      view: viewWith({ s: up, i: past(0), j: past(0) }),
+      does: ['start i#1'],
+    },
+    {
+      what: 'init failed, never again',
+      pod: podOf({ initContainers: [init('i')], containers: [main], restartPolicy: 'Never' }),
+      view: viewWith({ i: past(137) }),
+      does: [],
+    },
+  ]);
+});
+
 test('a sidecar is started before what comes after it, and runs again whatever the policy says', () => {
   const spec: Partial<PodSpec> = {
     restartPolicy: 'Never',

@@ -168,7 +168,8 @@ function keep(
   const of = viewOf(view, name);
   const { latest, obstacle } = of;
   if (isLive(of)) return tend(pod, container, view, now, plan);
-  if (latest && (endedWith(of) === undefined || !runsAgain(pod, container, of, isInit))) return;
+  const isRepeated = isInit && latest?.isPast; // asked only while the pod is not initialized
+  if (latest && !isRepeated && (endedWith(of) === undefined || !runsAgain(pod, container, of, isInit))) return;
   const from = latest ? restartAt(latest, backoff) : now;
   const at = Math.max(from, obstacle?.retryAt ?? from);
   if (now < at) return plan.at(at);

@@ -57,14 +57,15 @@ export function endedWith({ latest }: ContainerView): number | undefined {
   return latest?.state === 'ended' ? latest.end?.code : undefined;
 }
 
-/** An init container that lets the next one begin. */
+/** An init container that lets the next one begin. What it did for a folder or a machine that was, it has to do again. */
 export function isInitDone(container: PodContainer, view: ContainerView): boolean {
-  return isSidecar(container) ? isStarted(view) : endedWith(view) === 0;
+  return isSidecar(container) ? isStarted(view) : endedWith(view) === 0 && !view.latest?.isPast;
 }
 
 /** Once containers of the pod's own have run, its initialization is over, whatever its sidecars do. */
 export function isInitialized(pod: StoredPod, view: PodView): boolean {
-  if (mainsOf(pod).some(({ name }) => viewOf(view, name).latest !== undefined)) return true;
+  const latest = mainsOf(pod).map(({ name }) => viewOf(view, name).latest);
+  if (latest.some((run) => run && !run.isPast)) return true;
   return initsOf(pod).every((init) => isInitDone(init, viewOf(view, init.name)));
 }
 

@@ -35,6 +35,20 @@ test('phases', () => {
     ],
     ['running', {}, viewWith({ main: { latest: running() } }), 'Running', 'running'],
     ['initializing', init, viewWith({ i: { latest: running() } }), 'Pending', 'waiting PodInitializing'],
+    [
+      'initializing anew, on another machine',
+      init,
+      viewWith({ i: { latest: running({ attempt: 1 }) }, main: { latest: ended(137, { isPast: true }) } }),
+      'Pending',
+      'waiting PodInitializing',
+    ],
+    [
+      'done before, while others begin anew',
+      { ...init, restartPolicy: 'OnFailure', containers: [{ name: 'main' }, { name: 'other' }] },
+      viewWith({ main: { latest: ended(0, { isPast: true }) }, other: { latest: ended(1, { isPast: true }) } }),
+      'Pending',
+      'terminated Completed 0',
+    ],
     ['init failed', { ...init, ...never }, viewWith({ i: { latest: ended(1) } }), 'Failed', 'waiting PodInitializing'],
     [
       'init fails again and again',

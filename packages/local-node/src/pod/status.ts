@@ -151,7 +151,10 @@ function waitingOf(container: PodContainer, isInit: boolean, shown: Shown): Cont
   const { latest, obstacle } = of;
   if (latest?.state === 'running') return undefined;
   const isOver = view.stop !== undefined || phase === 'Succeeded' || phase === 'Failed';
-  if (latest?.state === 'ended') {
+  // It ran on a machine or in a folder that was, and the pod begins anew.
+  const isAnew =
+    latest?.isPast && !isOver && !isInitialized(pod, view) && (isInit || runsAgain(pod, container, of, false));
+  if (latest?.state === 'ended' && !isAnew) {
     if (isOver || !runsAgain(pod, container, of, isInit)) return undefined;
     if (obstacle) return { reason: obstacle.reason, message: obstacle.message };
     if (now >= restartAt(latest, backoff)) return undefined; // it runs again in this turn

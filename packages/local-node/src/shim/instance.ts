@@ -6,6 +6,8 @@ import { parseStat } from '../host/process-table.ts';
 export interface Intent {
   readonly attempt: number;
   readonly at: number;
+  /** The start of the machine in which it was meant. Not in those of versions before. */
+  readonly bootId?: string;
   /** How long it was held back after the run before it. */
   readonly delayMs: number;
   /** How processes are put into a sandbox: who asks for its main process must know. */
@@ -38,6 +40,8 @@ export interface Instance {
   readonly driver: string;
   readonly image: string;
   readonly workingDir?: string | undefined;
+  /** Of an earlier start of the machine, or of a folder that is gone: what it was begun in is not there any more. */
+  readonly isPast?: true;
   /** `void`: it was meant to start and never will. */
   readonly state: 'starting' | 'running' | 'ended' | 'void';
   readonly main: ProcessId | undefined;
@@ -91,15 +95,22 @@ export interface Evidence {
 export const LOST_REASON = 'ContainerStatusUnknown';
 const LOST_CODE = 137;
 
+/** Of the shim itself, before there is a program. */
+const REFUSED_CODE = 125;
+const REFUSED_REASON = 'ContainerCannotRun';
+const REFUSED = 'The container was not started: who it is could not be written down. Is the disk full?';
+
 export function instanceOf(evidence: Evidence): Instance {
   const { intent, stop, identity, exit, now } = evidence;
   const { attempt, delayMs, driver, image, workingDir } = intent;
+  const isPast = (identity?.bootId ?? intent.bootId ?? evidence.bootId) !== evidence.bootId;
   const known = {
     attempt,
     delayMs,
     driver,
     image,
     ...(workingDir !== undefined && { workingDir }),
+    ...(isPast && { isPast }),
     stop,
     main: identity?.main,
     shim: identity?.shim,
@@ -107,13 +118,17 @@ export function instanceOf(evidence: Evidence): Instance {
   };
   const lost = (message: string) =>
     lostRun({ ...known, startedAt: known.startedAt ?? intent.at, state: 'ended', end: undefined }, now, message);
+  if (exit && exit.code === REFUSED_CODE && !identity) {
+    const end = { ...exit, reason: REFUSED_REASON, message: REFUSED };
+    return { ...known, state: 'ended', startedAt: intent.at, end };
+  }
   if (exit) return { ...known, state: 'ended', startedAt: known.startedAt ?? intent.at, end: exit };
   if (evidence.isGivenUp) return { ...known, state: 'void', end: undefined };
+  if (isPast) return lost('The machine was restarted while the container ran.');
   if (!identity) {
     if (evidence.isDeserted) return lost('The container was started, and nothing is left of it.');
     return { ...known, state: 'starting', end: undefined };
   }
-  if (identity.bootId !== evidence.bootId) return lost('The machine was restarted while the container ran.');
   // While the shim is there, its code will come.
   if (evidence.isMainAlive || evidence.isShimAlive) {
     return { ...known, state: intent.isBoxed && !evidence.isUp ? 'starting' : 'running', end: undefined };

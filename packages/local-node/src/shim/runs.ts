@@ -37,6 +37,9 @@ export interface ProcessScan {
 
 const MOST_PASSES = 3;
 
+/** Takes room on the disk for what the shim will have to say: it writes over it, also when the disk has become full. Says nothing by itself. */
+const ROOM = ' \n';
+
 /** A claimed run without an identity is looked for among all processes, but not before its shim had time to say who it is. */
 const SHY_MS = 1_000;
 
@@ -102,7 +105,8 @@ export class Runs {
     if (await files.stat(folder)) await files.remove(folder); // of a run that never came to be
     const scratch = join(this.containerFolder(key), 'scratch');
     if (!(await files.stat(scratch))) await files.makeFolder(scratch);
-    const intent: Intent = { attempt: key.attempt, at: this.#now(), ...about };
+    const intent: Intent = { attempt: key.attempt, at: this.#now(), bootId: this.#bootId, ...about };
+    for (const name of ['main', 'exit.new', ...(isBoxed ? ['up'] : [])]) await files.write(join(folder, name), ROOM);
     await files.write(join(folder, 'intent'), JSON.stringify(intent));
     const id = this.cookieOf(key);
     this.#launched.add(id);
@@ -129,8 +133,9 @@ export class Runs {
   async read(key: RunKey, isGivingUp = false): Promise<Instance | undefined> {
     const { files } = this.#host;
     const folder = this.runFolder(key);
-    const intent = jsonOf<Intent>(await files.read(join(folder, 'intent')));
-    if (!intent) return undefined;
+    const meant = await files.read(join(folder, 'intent'));
+    if (meant === undefined) return undefined;
+    const intent = jsonOf<Intent>(meant) ?? unreadable(key, this.#now());
     const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop')));
     const mainPath = join(folder, 'main');
     const text = await files.read(mainPath);
@@ -148,7 +153,7 @@ export class Runs {
       bootId: this.#bootId,
       isMainAlive,
       isShimAlive,
-      isUp: intent.isBoxed && ((await files.stat(join(folder, 'up')))?.size ?? 0) > 0,
+      isUp: intent.isBoxed && (await files.read(join(folder, 'up')))?.startsWith('\n') === true,
       isGivenUp: false,
       isDeserted: false,
       now: this.#now(),
@@ -244,13 +249,28 @@ export class Runs {
   async #exitOf(folder: string): Promise<Evidence['exit']> {
     const path = join(folder, 'exit');
     const text = await this.#host.files.read(path);
-    if (text === undefined) return undefined;
+    // Anything else was cut off, by a full disk or a loss of power: how the run ended is unknown, and must not be taken for a 0.
+    if (text === undefined || !/^\d{1,3}\n$/.test(text)) return undefined;
     return { code: Number(text), at: (await this.#host.files.stat(path))?.changedAt ?? this.#now() };
   }
 }
 
-function jsonOf<T>(text: string | undefined): T | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as T);
+/** Undefined also where it cannot be read: after a loss of power, files that were just written may be empty. */
+function jsonOf<T extends object>(text: string | undefined): T | undefined {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null ? (value as T) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Of a run of which nobody knows any more how it was meant. That it was meant is known, so that it is not begun as if it never had been;
+ * and it is of this start of the machine only if it says so itself.
+ */
+function unreadable({ attempt }: RunKey, at: number): Intent {
+  return { attempt, at, bootId: 'unknown', delayMs: 0, driver: 'plain', image: '', isBoxed: false };
 }
 
 /** Two nodes on one folder would end each other's pods. The one before must have ended; how does not matter. */

@@ -6,6 +6,10 @@
  * What the shells themselves have to say (`Killed`) is not part of the program's output. Only builtins until the program has ended, and
  * no second shell: each program more would be a millisecond more. Names of variables begin with `reeve_`: a pod's own would be lost.
  *
+ * Everything is written over what the node put there before (`<>` does not empty a file): on a disk that has become full there is no
+ * other room. Where that fails all the same, a run that cannot say who it is does not begin, and of an exit code nothing is said rather
+ * than something wrong.
+ *
  * Whoever makes a box for the program writes to file 9 when it is made. It is opened here: in the box its path may be hidden.
  */
 export const SHIM = `# reeve-shim FOLDER PROGRAM [ARGUMENT...]
@@ -17,14 +21,14 @@ set +C
 exec </dev/null >>"$reeve_run/log" 2>/dev/null
 trap : HUP INT QUIT TERM
 read -r reeve_shim </proc/$$/stat
-[ -z "$REEVE_BOXED" ] || exec 9>"$reeve_run/up"
+[ -z "$REEVE_BOXED" ] || exec 9<>"$reeve_run/up"
 (read -r reeve_main </proc/self/stat
 read -r reeve_boot </proc/sys/kernel/random/boot_id
-printf '%s\\n%s\\n%s\\n' "$reeve_main" "$reeve_shim" "$reeve_boot" >"$reeve_run/main"
+printf '%s\\n%s\\n%s\\n' "$reeve_main" "$reeve_shim" "$reeve_boot" 1<>"$reeve_run/main" || exit 125
 unset REEVE_BOXED
 exec "$@") 2>&1
 reeve_code=$?
-printf '%s\\n' "$reeve_code" >"$reeve_run/exit.new"
+printf '%s\\n' "$reeve_code" 1<>"$reeve_run/exit.new" &&
 PATH=/usr/bin:/bin mv "$reeve_run/exit.new" "$reeve_run/exit"
 `;
 

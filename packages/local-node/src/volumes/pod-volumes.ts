@@ -145,8 +145,9 @@ export class PodVolumes {
     const before = this.#written.get(name);
     this.#paths.set(name, own);
     this.#sealed.add(name); // what it is made of is the server's to change
-    if (before?.digest === digest) return;
-    await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
+    if (before?.digest !== digest) {
+      await writePayload({ files, owner: this.#options.owner }, own, payload, `${turn.now.toFixed(0)}_${this.#turn++}`);
+    }
     this.#written.set(name, { digest, renewAt: payload.renewAt });
   }
 
