@@ -286,7 +286,8 @@ export class ClusterTurn {
     const facts = this.#facts(seen);
     const next = this.#given.enrollment ? nextExternalSteps(facts) : nextSteps(facts);
     this.#waiting.push(...next.waitingFor);
-    const approval = { given: work.object.metadata.annotations?.[APPROVE], taken: this.#record.approvals };
+    const { approvals: taken, usedApprovals: used } = this.#record;
+    const approval = { given: work.object.metadata.annotations?.[APPROVE], taken, used };
     const choice = await choose({ wishes: next.wishes, settling, approval, environment });
     this.#record.chose(choosingOf(next, choice.asked));
     this.#waiting.push(...choice.waitingFor);
@@ -296,9 +297,9 @@ export class ClusterTurn {
     if (choice.restart) await this.#restart(choice.restart, given);
     else if (choice.begin) {
       const { name, uid } = work.object.metadata;
-      const { wish, proposal, approval: taken } = choice.begin;
+      const { wish, proposal, approval: by } = choice.begin;
       const trigger = { kind: 'RedisCluster', name, uid };
-      this.#take({ ...wish, goal: proposal.decided.goal, trigger, approval: taken }, environment);
+      this.#take({ ...wish, goal: proposal.decided.goal, trigger, approval: by }, environment);
     } else if (choice.settlesAt === undefined) await this.#nextTask(seen, environment);
   }
 

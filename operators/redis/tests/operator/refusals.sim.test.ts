@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slotOfKey } from '@reeve/simulation/redis';
-import type { RedisClusterStatus } from '../../src/api/cluster.ts';
+import { APPROVE, type RedisClusterStatus } from '../../src/api/cluster.ts';
 import { ExternalWorld } from './external-world.ts';
 import type { OperatorWorld } from './world.ts';
 
@@ -14,6 +14,7 @@ interface Case {
   readonly begin: (world: ExternalWorld) => Promise<unknown>;
   /** Is it to be a cluster first? */
   readonly isCreated?: boolean;
+  readonly spec?: object;
   readonly condition: Pick<Condition, 'type' | 'status' | 'reason'>;
   readonly says: RegExp;
   /** Of the event. */
@@ -97,16 +98,31 @@ const cases: readonly Case[] = [
     says: /10\.1\.0\.\d:7000/,
     event: 'PrimariesUnreachable',
   },
+  {
+    what: 'an approval of another plan',
+    isCreated: true,
+    spec: { fix: 'approve' },
+    begin: async (world) => {
+      const { operator } = world;
+      const ownerOf = (slot: number) => world.servers.find((server) => server.ownerOf(slot) === server.self);
+      tell(world, ownerOf(0)?.endpoint ?? '', 'CLUSTER', 'SETSLOT', '0', 'MIGRATING', ownerOf(16_383)?.id ?? '');
+      await operator.until('it asks a person', () => operator.status('c').proposal !== undefined);
+      await operator.patch('c', { metadata: { annotations: { [APPROVE]: 'v1-of-yesterday' } } });
+    },
+    condition: { type: 'Refused', status: 'True', reason: 'PlanStale' },
+    says: /fix: .*what was approved \(v1-of-yesterday\) is not the plan of now \(v1-[0-9a-f]+\).* approve that one/,
+    event: 'PlanStale',
+  },
 ];
 
 const condition = (world: OperatorWorld, name: string) =>
   world.status('c').conditions?.find(({ type }) => type === name);
 
-for (const { what, begin, isCreated, condition: expected, says, event } of cases) {
+for (const { what, begin, isCreated, spec, condition: expected, says, event } of cases) {
   test(`${what}: a condition with the cause, and one event`, async (t) => {
     const world = await ExternalWorld.start(t);
     const { operator } = world;
-    await operator.create('c', { members: 'external', paused: !isCreated });
+    await operator.create('c', { members: 'external', paused: !isCreated, ...spec });
     await world.enrollAll('c', 6);
     if (isCreated) await operator.until('the cluster runs', () => operator.status('c').phase === 'Running');
     await begin(world);
