@@ -155,3 +155,51 @@ test('a configuration that no server could read: a condition with the cause, and
     [message],
   );
 });
+
+const newcomers: readonly {
+  readonly what: string;
+  readonly begin: Case['begin'];
+  readonly reason: string;
+  readonly says: RegExp;
+}[] = [
+  {
+    what: 'that owns a slot',
+    begin: async (world) => tell(world, '10.1.0.7:7000', 'CLUSTER', 'ADDSLOTS', '0'),
+    reason: 'NodeHasSlots',
+    says: /owns 1 slots/,
+  },
+  {
+    what: 'of another cluster',
+    begin: async (world) => {
+      world.operator.model.addServer({ host: '10.9.0.1', port: 7000 });
+      tell(world, '10.1.0.7:7000', 'CLUSTER', 'MEET', '10.9.0.1', '7000');
+    },
+    reason: 'NodeOfOtherCluster',
+    says: /knows 1 nodes that nobody of this cluster knows/,
+  },
+];
+
+for (const { what, begin, reason, says } of newcomers) {
+  test(`a task that adds a node ${what} fails with the cause, and nobody joins`, async (t) => {
+    const world = await ExternalWorld.start(t);
+    const { operator } = world;
+    await operator.create('c', { members: 'external' });
+    await world.enrollAll('c', 6);
+    await operator.until('the cluster runs', () => operator.status('c').phase === 'Running');
+    await world.enroll('c', 'h-7');
+    await begin(world);
+    await operator.pass(10_000);
+    await operator.task('in', { cluster: 'c', addNode: { member: 'h-7' } });
+    await operator.until('it ended', () => operator.taskStatus('in')?.phase === 'Failed');
+    const failed = operator.taskStatus('in')?.conditions?.find(({ type }) => type === 'Failed');
+    assert.deepEqual([failed?.status, failed?.reason], ['True', reason]);
+    assert.match(failed?.message ?? '', says);
+    const told = (await operator.events()).filter((one) => one.reason === 'TaskFailed');
+    assert.deepEqual(told.map((one) => one.regarding.name).sort(), ['c', 'in']);
+    await operator.pass(30_000);
+    assert.deepEqual(
+      (operator.status('c').operations ?? []).map(({ kind }) => kind),
+      ['create'],
+    );
+  });
+}
