@@ -9,16 +9,11 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { LineProcess } from './process/line-process.ts';
+import { barsOf, kilobytesPerSecond, LARGEST, perNodeMs, SMALLER } from './redis-scale/figures.ts';
 import type { Order, ScaleFigures } from './redis-scale/measure.ts';
-import { atMost, type Bar, median } from './report/bars.ts';
+import { median } from './report/bars.ts';
 import { printBars, printTable, say } from './report/print.ts';
 
-const LARGEST = 1_000;
-const SMALLER = 100;
-/** DESIGN: objects stay under 256 KB at 1,000 nodes. */
-const MOST_OBJECT_KB = 256;
-const MOST_KB_PER_SECOND = 40;
-const MOST_GROWTH = 1.5;
 const PATIENCE_MS = 30 * 60_000;
 
 export default async function redisScale(argv: readonly string[]): Promise<void> {
@@ -75,10 +70,6 @@ async function measured(order: Order): Promise<ScaleFigures> {
   return await child.next<ScaleFigures>(PATIENCE_MS);
 }
 
-const perNodeMs = ({ nodes, turnCpuMs }: ScaleFigures): number => median(turnCpuMs) / nodes;
-const kilobytesPerSecond = ({ idle }: ScaleFigures): number =>
-  (idle.sentBytes + idle.receivedBytes) / 1_000 / idle.seconds;
-
 function row(figures: ScaleFigures): readonly string[] {
   const { nodes, turnMs, turnCpuMs, keptBytes, turnBytes, idle, agents, objectBytes, creatingBytes } = figures;
   return [
@@ -94,20 +85,5 @@ function row(figures: ScaleFigures): readonly string[] {
     `${(agents.receivedPerSecond / 1_000).toFixed(1)} KB/s`,
     `${(objectBytes / 1_024).toFixed(0)} KB`,
     `${(creatingBytes / 1_024).toFixed(0)} KB`,
-  ];
-}
-
-/** Held at the largest; a part of the sizes has a part of the bars. */
-function barsOf(all: readonly ScaleFigures[]): readonly Bar[] {
-  const largest = all.find(({ nodes }) => nodes === LARGEST);
-  const smaller = all.find(({ nodes }) => nodes === SMALLER);
-  if (!largest) return [];
-  const growth = smaller ? perNodeMs(largest) / perNodeMs(smaller) : Number.NaN;
-  return [
-    atMost(`idle, to and from the API at ${LARGEST} nodes, KB/s`, kilobytesPerSecond(largest), MOST_KB_PER_SECOND),
-    atMost(`${LARGEST} idle agents, to the API, KB/s`, largest.agents.sentPerSecond / 1_000, MOST_KB_PER_SECOND),
-    atMost(`a turn for each node, ${LARGEST} nodes / ${SMALLER} nodes`, growth, MOST_GROWTH),
-    atMost(`the resource at ${LARGEST} nodes, KB`, largest.objectBytes / 1_024, MOST_OBJECT_KB),
-    atMost(`the resource while ${LARGEST} nodes are created, KB`, largest.creatingBytes / 1_024, MOST_OBJECT_KB),
   ];
 }

@@ -3,15 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startTraffic, type Traffic, until } from '@reeve/rig';
 import { generator } from '../lib/random.ts';
 import { Journal } from '../site/journal.ts';
-import {
-  type ContainerTree,
-  isAgentTree,
-  isSameContainer,
-  isServerTree,
-  processProblems,
-  treesOf,
-} from '../site/processes.ts';
+import { isAgentTree, isSameContainer, isServerTree, processProblems, treesOf } from '../site/processes.ts';
 import { PATIENCE_MS, Site } from '../site/site.ts';
+import { replaced, restarted, unharmed } from './kept.ts';
 import { type Begun, Declared, MAIN } from './operations.ts';
 import { type OperationName, type RoundPlan } from './plan.ts';
 import { exitProblems, type Hit, strike } from './victims.ts';
@@ -103,7 +97,8 @@ export class KillWorld {
       const begun = await this.#declared.begin(plan.operation, pick);
       const asked = performance.now();
       await sleep(plan.moment * windowMs);
-      const before = treesOf(site, await site.allPods());
+      const pods = await site.allPods();
+      const before = treesOf(site, pods);
       const hit = await strike(site, plan, pick);
       figures.killedAfterMs = performance.now() - asked;
       figures.hit = hit.trees.filter(isServerTree).length;
@@ -113,8 +108,13 @@ export class KillWorld {
       figures.task = await this.#settled(begun);
       await this.#agentsHeard();
       const spared = before.filter((tree) => !hit.trees.some((one) => isSameContainer(one, tree)));
-      const now = treesOf(site, await site.allPods());
-      problems.push(...restarted(spared, now, !REPLACING.includes(plan.operation)), ...unharmed(hit.trees, now));
+      const later = await site.allPods();
+      const now = treesOf(site, later);
+      const { operation } = plan;
+      // Those that were hit as they were found then, which is a little after the others.
+      const there = [...pods, ...hit.trees.map(({ pod }) => pod)];
+      problems.push(...replaced(there, later, { operation, other: begun.other }));
+      problems.push(...restarted(spared, now), ...unharmed(hit.trees, now));
       problems.push(...(await processProblems(site)));
       figures.writes = traffic.writes;
       figures.losses = await this.#judge(traffic, figures.hit > 0, problems);
@@ -190,33 +190,4 @@ export class KillWorld {
     problems.push(...closed.problems, ...(await site.judge(MAIN, this.#journal.expected)));
     return closed.losses;
   }
-}
-
-/** Whoever was killed and is as before was not killed: then this round says nothing. */
-function unharmed(hit: readonly ContainerTree[], after: readonly ContainerTree[]): readonly string[] {
-  const same = hit.filter((tree) => after.some((one) => isSameContainer(one, tree) && one.main === tree.main));
-  return same.map(({ pod, container, main }) => `${container.name} of ${pod.metadata.name} outlived it as ${main}`);
-}
-
-/** Of these an old pod goes: it is replaced, or not wished for any more. */
-const REPLACING: readonly OperationName[] = ['scale', 'rolling', 'create'];
-
-/**
- * Containers of pods that are still the same ones must have the same processes: nobody begins what already runs.
- * @param mustStay no pod is to be another one, either
- */
-function restarted(
-  before: readonly ContainerTree[],
-  after: readonly ContainerTree[],
-  mustStay: boolean,
-): readonly string[] {
-  return before.flatMap((tree) => {
-    const same = after.find((one) => isSameContainer(one, tree));
-    const { pod, container, main } = tree;
-    if (!same) return mustStay ? [`${pod.metadata.name} is another pod, although nothing was to replace it`] : [];
-    if (same.main === main) return [];
-    return [
-      `${container.name} of ${pod.metadata.name} has process ${same.main} in place of ${main}, although nobody killed it`,
-    ];
-  });
 }

@@ -100,7 +100,7 @@ export function exitProblems(
   for (const tree of hit.trees) {
     const { pod, container } = tree;
     const later = now.find(({ metadata }) => metadata.uid === pod.metadata.uid);
-    if (!later) continue; // the operator replaced it meanwhile
+    if (!later) continue; // the operator replaced it meanwhile: whether it may is judged in the end (kept.ts)
     const { name, restartCount: before } = container;
     const told = later.status?.containerStatuses?.find((one) => one.name === name);
     const { exitCode: code, reason = '' } = told?.lastState?.terminated ?? {};

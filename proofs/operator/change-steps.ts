@@ -29,6 +29,27 @@ export const rebalance: Step = {
   },
 };
 
+export const weighted: Step = {
+  name: 'a rebalance by weights, asked for by a task: one primary gets half of all slots',
+  async run(stage) {
+    const { site, subject } = stage;
+    await stage.declare({ rebalance: { mode: 'off' } });
+    const heavy = (await site.status(subject.name)).members?.find(({ role }) => role === 'primary')?.pod ?? '';
+    await stage.done('weigh', { rebalance: { weights: { [heavy]: 2 } } });
+    await site.settled(subject.name, 'each has its part', (status) => {
+      const [half] = shares({ members: (status.members ?? []).filter(({ pod }) => pod === heavy) });
+      const parts = [...shares(status)].sort((a, b) => b - a);
+      return half === parts[0] && isNear(parts, [8_192, 4_096, 4_096]);
+    });
+    await stage.declare({ rebalance: { mode: 'automatic' } });
+    await site.settled(subject.name, 'slots are even', (status) => isEven(status));
+  },
+};
+
+function isNear(parts: readonly number[], wanted: readonly number[]): boolean {
+  return parts.length === wanted.length && parts.every((part, at) => Math.abs(part - (wanted[at] ?? 0)) <= 100);
+}
+
 export const failover: Step = {
   name: 'a failover asked for by a task',
   async run(stage) {

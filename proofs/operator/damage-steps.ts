@@ -18,6 +18,8 @@ import {
   type Written,
 } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
+import { lastBegun, leftAlone } from './left-alone.ts';
+import { told } from './member-damage-steps.ts';
 import type { Stage, Step } from './stage.ts';
 
 const KEYS = 60;
@@ -132,6 +134,11 @@ const mended = damages.map(
   }),
 );
 
+async function strayCondition({ site, subject }: Stage): Promise<string | undefined> {
+  const { conditions = [] } = await site.status(subject.name);
+  return conditions.find(({ type }) => type === 'StrayKeys')?.status;
+}
+
 const stray: Step = {
   name: 'damage: keys where nobody can read them, found by a check that counts, mended by a fix',
   async run(stage) {
@@ -145,8 +152,11 @@ const stray: Step = {
         found.findings?.some(({ code }) => code === 'KEYS_OUTSIDE_SLOT'),
         JSON.stringify(found),
       );
+      assert.equal(await strayCondition(stage), 'True', 'the cluster says so before the task ends');
       await stage.done('fix', { fix: {} });
+      await told(stage, 'StrayKeys', 'False');
       await stage.whole();
+      assert.equal(await strayCondition(stage), 'False');
       await assertThere(cluster, entries);
     } finally {
       await cluster.stop();
@@ -161,11 +171,14 @@ const approved: Step = {
     await stage.declare({ fix: 'approve' });
     const cluster = await subject.cluster();
     try {
+      const begun = await lastBegun(stage);
       await migratingOnly(cluster, SLOTS[0] ?? 0);
       const proposal = await until('a fix is proposed', async () => (await site.status(subject.name)).proposal, {
         timeoutMs: PATIENCE_MS,
       });
       assert.equal(proposal.kind, 'fix');
+      const later = await leftAlone(stage, begun);
+      assert.equal(later.proposal?.digest, proposal.digest, 'what is asked has its name for good');
       assert.equal(await isMended(cluster), false, 'nothing is done before it is approved');
       const annotations = { [APPROVE]: proposal.digest };
       await (await site.client())

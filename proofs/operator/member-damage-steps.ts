@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { type Cluster, nodeId, parseNodes, splitInHalves, until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
+import { lastBegun, leftAlone } from './left-alone.ts';
 import type { Stage, Step } from './stage.ts';
 
 /** Until a condition of the cluster says it. */
-export async function told({ site, subject }: Stage, condition: string): Promise<void> {
+export async function told({ site, subject }: Stage, condition: string, value = 'True'): Promise<void> {
   const isTold = async () =>
-    (await site.status(subject.name)).conditions?.some(({ type, status }) => type === condition && status === 'True');
-  await until(`${condition} is told`, isTold, { timeoutMs: PATIENCE_MS, everyMs: 100 });
+    (await site.status(subject.name)).conditions?.some(({ type, status }) => type === condition && status === value);
+  await until(`${condition} is told to be ${value}`, isTold, { timeoutMs: PATIENCE_MS, everyMs: 100 });
 }
 
 const quorum: Step = {
@@ -41,12 +42,28 @@ async function allKnowAll(servers: Cluster['servers']): Promise<boolean> {
   });
 }
 
+/** Whom each knows, by address, in its own words. */
+async function acquaintances(servers: Cluster['servers']): Promise<readonly ReadonlySet<string>[]> {
+  const tables = await Promise.all(servers.map((server) => server.call('CLUSTER', 'NODES')));
+  return tables.map((table) => new Set(parseNodes(String(table)).map(({ host, port }) => `${host}:${port}`)));
+}
+
 const split: Step = {
   name: 'damage: two halves that forgot each other are told, not joined; joined by hand they are whole',
   async run(stage) {
     const cluster = await stage.subject.cluster();
     try {
+      const begun = await lastBegun(stage);
       await splitInHalves(cluster);
+      await told(stage, 'SplitCluster');
+      const parted = await acquaintances(cluster.servers);
+      assert.ok(parted.every((known) => known.size < cluster.servers.length));
+      await leftAlone(stage, begun);
+      // Forgetting may spread; nobody gets to know anybody.
+      for (const [index, known] of (await acquaintances(cluster.servers)).entries()) {
+        const met = [...known].filter((address) => !parted[index]?.has(address));
+        assert.deepEqual(met, [], `${cluster.servers[index]?.endpoint.port} got to know somebody`);
+      }
       await told(stage, 'SplitCluster');
       // Who was forgotten is not known again for a minute; and where forgetting spreads, there are more parts than two.
       await until('all know each other again', () => isJoined(cluster), { timeoutMs: PATIENCE_MS, everyMs: 2_000 });

@@ -4,7 +4,7 @@ import { readOr } from '@reeve/cli/plane-testing';
 import { once, until } from '@reeve/rig';
 import { PATIENCE_MS } from '../site/site.ts';
 import { backupStep } from './backup-steps.ts';
-import { failover, rebalance, scale } from './change-steps.ts';
+import { failover, rebalance, scale, weighted } from './change-steps.ts';
 import { damageSteps } from './damage-steps.ts';
 import { externalSteps } from './external-steps.ts';
 import { heldSteps } from './held-steps.ts';
@@ -83,6 +83,7 @@ export const steps: readonly Step[] = [
   create,
   scale,
   rebalance,
+  weighted,
   failover,
   configuration,
   ...lossSteps,

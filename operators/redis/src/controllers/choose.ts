@@ -32,6 +32,8 @@ export interface Choice {
 
 /** Each proposal looks at the whole cluster: of many wishes of one kind the next turn tries others, too, once these are done. */
 const MOST_TRIES = 3;
+/** What is in an annotation is anybody's text. */
+const MOST_DIGEST = 64;
 /** What failed is tried again ever more seldom. */
 const backoff: BackoffOptions = { baseMs: 5_000, factor: 2, capMs: 300_000, jitter: 0.2 };
 
@@ -69,11 +71,21 @@ function nameOf(wish: Wish): string {
   return digest({ kind: wish.kind, request: wish.request });
 }
 
+export interface Approvals {
+  /** The digest that a person approved, if one did. */
+  readonly given: string | undefined;
+  /** How many were used up before, and those of them that are still known. */
+  readonly taken: number;
+  readonly used: readonly string[];
+}
+
+/** Of what is not for a person to approve. */
+export const NO_APPROVAL: Approvals = { given: undefined, taken: 0, used: [] };
+
 export interface ChooseOptions {
   readonly wishes: readonly Wish[];
   readonly settling: Settling;
-  /** The digest that a person approved, if one did, and how many approvals were used up before. */
-  readonly approval: { readonly given: string | undefined; readonly taken: number };
+  readonly approval: Approvals;
   readonly environment: Environment;
 }
 
@@ -83,15 +95,22 @@ export async function choose({ wishes, settling, approval, environment }: Choose
   const asked = new Map<string, readonly Refusal[]>();
   const backingOff = new Map<string, Waiting>();
   let proposed: Proposal<unknown> | undefined;
+  let isStale = false;
   let triesAt: number | undefined;
-  const result = (more: Partial<Choice> = {}): Choice => ({
-    refused: distinct([...asked.values()].flat()),
-    asked,
-    ...(proposed && { proposed }),
-    ...(triesAt !== undefined && { triesAt }),
-    ...more,
-    waitingFor: [...(proposed ? [approvalWait(proposed)] : []), ...backingOff.values(), ...(more.waitingFor ?? [])],
-  });
+  const result = (more: Partial<Choice> = {}): Choice => {
+    // Whoever approved something that is not asked any more is told: else they would wait for it.
+    if (proposed && isStale && !more.begin?.approval) {
+      asked.set(proposed.kind, [...(asked.get(proposed.kind) ?? []), staleApproval(proposed, approval.given)]);
+    }
+    return {
+      refused: distinct([...asked.values()].flat()),
+      asked,
+      ...(proposed && { proposed }),
+      ...(triesAt !== undefined && { triesAt }),
+      ...more,
+      waitingFor: [...(proposed ? [approvalWait(proposed)] : []), ...backingOff.values(), ...(more.waitingFor ?? [])],
+    };
+  };
   const tries = new Map<string, number>();
   for (const [index, wish] of wishes.entries()) {
     const at = times[index] ?? now;
@@ -116,9 +135,21 @@ export async function choose({ wishes, settling, approval, environment }: Choose
     if (!wish.needsApproval) return result({ begin: { wish, proposal } });
     const named = { ...proposal, digest: occasionDigest(proposal.digest, approval.taken) };
     if (approval.given === named.digest) return result({ begin: { wish, proposal: named, approval: named.digest } });
+    if (!proposed) isStale = isStaleApproval(approval, proposal.digest);
     proposed ??= named;
   }
   return result();
+}
+
+/** What was used up is left in the annotation, and is nobody's mistake: known by the operation that it began, or as this plan's of an earlier occasion. */
+function isStaleApproval({ given, taken, used }: Approvals, plan: string): boolean {
+  if (given === undefined || given === '' || used.includes(given)) return false;
+  return !Array.from({ length: taken }, (_, earlier) => occasionDigest(plan, earlier)).includes(given);
+}
+
+function staleApproval({ kind, digest: named }: Proposal<unknown>, given = ''): Refusal {
+  const message = `what was approved (${given.slice(0, MOST_DIGEST)}) is not the plan of now (${named}): ${kind} was not begun`;
+  return { code: 'PLAN_STALE', message, subjects: [] };
 }
 
 function distinct(refused: readonly Refusal[]): readonly Refusal[] {

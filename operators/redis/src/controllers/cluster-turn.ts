@@ -214,7 +214,7 @@ export class ClusterTurn {
     // What another one comes to is nothing to this one.
     const run = found?.id === this.#record.current?.id ? found : undefined;
     if (this.#record.current && run?.end) await this.#end(this.#record.current, run.end, environment);
-    else if (this.#record.current && (await this.#isCancelled(this.#record.current))) return;
+    else if (this.#record.current && (await this.#isCancelled(this.#record.current, environment))) return;
     else if (run) this.#waiting.push(...run.waitingFor);
     if (!this.#given.enrollment) {
       const asked = { desired: this.#desired, pods: this.#given.pods, isBusy: this.#record.current !== undefined };
@@ -255,15 +255,19 @@ export class ClusterTurn {
     const code = failuresOf(end)?.map((one) => one.code)[0];
     // What a person asks for in vain does not keep the cluster from what it tries itself.
     if (failure === undefined || trigger.kind !== 'RedisTask') settling.ended(kind, code, work.now());
-    const isFixed = kind === 'fix' && failure === undefined;
-    if (isFixed && areStraysSaid(this.#before.conditions)) this.#strays = await countStrays(environment);
+    if (failure === undefined) await this.#countStrays(kind, environment);
     this.#record.end(end, work.now());
     this.#hasEnded = true;
     this.#endedTask = task?.metadata.uid;
   }
 
+  /** Of an operation that was done. */
+  async #countStrays(kind: string, environment: Access): Promise<void> {
+    if (kind === 'fix' && areStraysSaid(this.#before.conditions)) this.#strays = await countStrays(environment);
+  }
+
   /** Deleting a task cancels what it asked for, also when nobody saw the deletion. */
-  async #isCancelled(current: CurrentOperation): Promise<boolean> {
+  async #isCancelled(current: CurrentOperation, environment: Access): Promise<boolean> {
     const { work, runs, tasks } = this.#given;
     if (current.trigger.kind !== 'RedisTask') return false;
     const task = tasks.find(({ metadata }) => metadata.uid === current.trigger.uid);
@@ -275,6 +279,8 @@ export class ClusterTurn {
     const { phase, message } = live?.status ?? {};
     if (isThere && phase !== 'Succeeded' && phase !== 'Failed') return false;
     await runs.stop(work.key, 'deleted');
+    // Whoever wrote its end died before the cluster said what came of it.
+    if (isThere && phase === 'Succeeded') await this.#countStrays(current.kind, environment);
     if (isThere) this.#record.past(phase === 'Succeeded' ? 'done' : 'failed', work.now(), message);
     else this.#record.past('cancelled', work.now(), `task ${current.trigger.name} was deleted`);
     return true;
@@ -286,7 +292,8 @@ export class ClusterTurn {
     const facts = this.#facts(seen);
     const next = this.#given.enrollment ? nextExternalSteps(facts) : nextSteps(facts);
     this.#waiting.push(...next.waitingFor);
-    const approval = { given: work.object.metadata.annotations?.[APPROVE], taken: this.#record.approvals };
+    const { approvals: taken, usedApprovals: used } = this.#record;
+    const approval = { given: work.object.metadata.annotations?.[APPROVE], taken, used };
     const choice = await choose({ wishes: next.wishes, settling, approval, environment });
     this.#record.chose(choosingOf(next, choice.asked));
     this.#waiting.push(...choice.waitingFor);
@@ -296,9 +303,9 @@ export class ClusterTurn {
     if (choice.restart) await this.#restart(choice.restart, given);
     else if (choice.begin) {
       const { name, uid } = work.object.metadata;
-      const { wish, proposal, approval: taken } = choice.begin;
+      const { wish, proposal, approval: by } = choice.begin;
       const trigger = { kind: 'RedisCluster', name, uid };
-      this.#take({ ...wish, goal: proposal.decided.goal, trigger, approval: taken }, environment);
+      this.#take({ ...wish, goal: proposal.decided.goal, trigger, approval: by }, environment);
     } else if (choice.settlesAt === undefined) await this.#nextTask(seen, environment);
   }
 

@@ -61,7 +61,18 @@ test('agents are given rights and members only while they are narrowed, also whe
 test('what an agent reports wakes its cluster when the check goes by it, and not when a server only does its work', () => {
   const { enrolled } = scene();
   const others = { known: 5, failed: 0, suspected: 0, handshakes: 0, unlinked: 0 };
-  const quiet = { state: 'ok', link: 'up', openSlots: 0, keys: 7, functions: 0, offset: 1, address: 'a:1@2', others };
+  const annotations = { zone: 'a', host: 'h' };
+  const quiet = {
+    state: 'ok',
+    link: 'up',
+    openSlots: 0,
+    keys: 7,
+    functions: 0,
+    offset: 1,
+    address: 'a:1@2',
+    others,
+    annotations,
+  };
   const member = (facts: object, more: object = {}) =>
     ({
       metadata: { name: 'h-1', namespace: 'ns', labels: { [CLUSTER_LABEL]: 'c' } },
@@ -81,6 +92,8 @@ test('what an agent reports wakes its cluster when the check goes by it, and not
     { address: 'b:1@2' },
     { others: { ...others, suspected: 1 } },
     { others: { ...others, failed: 1 } },
+    { others: { ...others, handshakes: 1 } },
+    { annotations: { zone: 'b', host: 'h' } },
   ]) {
     assert.equal(woken(news), 'ns/c', JSON.stringify(news));
   }

@@ -188,8 +188,8 @@ export function clusterKey({ metadata }: DeepReadonly<MemberObject>): string {
 
 /**
  * Whether a report is worth a look at the cluster: its server sees the cluster otherwise, or cannot be read; or the member itself changed.
- * What the check goes by and no digest has comes from the facts: what differs by who looks (slots that are open, who is missed, links), and
- * how the node itself is. How much it holds is none of it, but whether it holds anything is: a cluster may be made of those that do not.
+ * What the check goes by and no digest has comes from the facts: what differs by who looks (slots that are open, who is missed or only met, links),
+ * how the node itself is, and where it lives. How much it holds is none of it, but whether it holds anything is: a cluster may be made of those that do not.
  */
 function isNews(before: DeepReadonly<MemberObject>, after: DeepReadonly<MemberObject>): boolean {
   const mark = ({ metadata, spec, status }: DeepReadonly<MemberObject>) => {
@@ -206,6 +206,8 @@ function isNews(before: DeepReadonly<MemberObject>, after: DeepReadonly<MemberOb
       facts?.openSlots,
       facts?.others?.failed,
       facts?.others?.suspected,
+      facts?.others?.handshakes,
+      facts?.annotations,
       facts?.keys === 0,
       facts?.functions,
     ]);

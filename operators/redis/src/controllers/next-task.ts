@@ -8,7 +8,7 @@ import type { OperationWish } from '../plan/next.ts';
 import { areStraysSaid } from '../plan/stray-keys.ts';
 import { taskWish } from '../plan/task-wish.ts';
 import { type Checked, checkTask, countStrays } from './check-task.ts';
-import { choose, Settling } from './choose.ts';
+import { choose, NO_APPROVAL, Settling } from './choose.ts';
 import type { Environment } from './environment.ts';
 import type { Seen } from './look.ts';
 import { openTasks, refusedStatus, writeTask } from './tasks.ts';
@@ -40,8 +40,8 @@ export async function nextTask(given: NextTaskGiven): Promise<TaskStep | undefin
   if (!wish) return { task, checked: await checkTask(task, desired, environment, now) };
   if ('refused' in wish) await writeTask(work, task, refusedStatus(wish.refused, now));
   else {
-    const approval = { given: undefined, taken: 0 };
-    const { begin, refused } = await choose({ wishes: [wish], settling: new Settling(), approval, environment });
+    const settling = new Settling();
+    const { begin, refused } = await choose({ wishes: [wish], settling, approval: NO_APPROVAL, environment });
     if (begin) return { task, begin: { wish, goal: begin.proposal.decided.goal } };
     if (refused.length > 0) await writeTask(work, task, refusedStatus(refused, now));
     else {

@@ -23,6 +23,11 @@ export interface Begun {
   readonly approval?: string | undefined;
 }
 
+/** Those that the history still has: the number of all is in the status. */
+export function usedApprovals(history: DeepReadonly<RedisClusterStatus>['operations'] = []): readonly string[] {
+  return history.flatMap(({ approval }) => approval ?? []);
+}
+
 export class OperationsRecord {
   #current: CurrentOperation | undefined;
   #history: readonly PastOperation[];
@@ -56,6 +61,11 @@ export class OperationsRecord {
   /** How many were used up. */
   get approvals(): number {
     return this.#approvals;
+  }
+
+  /** Those of them that are still known. */
+  get usedApprovals(): readonly string[] {
+    return usedApprovals(this.#history);
   }
 
   get setbacks(): readonly Setback[] {

@@ -55,3 +55,42 @@ test('of very many only the worst are told, and how many there are besides', () 
   assert.match(news.at(-1)?.note ?? '', /and 2 more findings/);
   assert.deepEqual(all.news([...many, broken], undefined), []);
 });
+
+test('of very many each kind is told once before any is told again, however many kinds there are', () => {
+  const broken = Array.from(
+    { length: 20 },
+    (_, at): Finding => ({
+      ...finding('NODE_UNREACHABLE', node(at)),
+      severity: 'broken',
+    }),
+  );
+  const degraded = [
+    finding('NODE_SUSPECTED', node(1)),
+    finding('SLOT_OPEN', node(2)),
+    finding('NODE_UNREACHABLE', node(2)),
+  ];
+  assert.deepEqual(told(new ToldFindings(), [...broken, ...degraded]), [
+    'NodeUnreachable 0',
+    'NodeSuspected 1',
+    'SlotOpen 2',
+    ...[1, 2, 3, 4, 5].map((at) => `NodeUnreachable ${at}`),
+  ]);
+  const codes = [
+    'NODE_FAILED',
+    'NODE_SUSPECTED',
+    'STATE_FAIL',
+    'SLOT_UNCOVERED',
+    'VIEWS_DIFFER',
+    'SLOT_OPEN',
+    'ROLES_DIFFER',
+    'EPOCH_COLLISION',
+    'REPLICA_MISSING',
+    'PLACEMENT',
+  ] as const;
+  assert.ok(codes.length > MOST_NEWS);
+  const kinds = codes.flatMap((code) => [finding(code, node(1)), finding(code, node(2))]);
+  const news = new ToldFindings().news(kinds, undefined);
+  assert.equal(new Set(news.map(({ reason }) => reason)).size, codes.length);
+  assert.equal(news.length, codes.length);
+  assert.match(news.at(-1)?.note ?? '', /and 10 more findings/);
+});

@@ -15,7 +15,7 @@ export interface FindingNews {
   readonly node?: NodeId;
 }
 
-/** Of one turn: when a zone of hundreds dies, nobody reads hundreds of them. */
+/** Of one turn: when a zone of hundreds dies, nobody reads hundreds of them. The first of each kind is told all the same. */
 export const MOST_NEWS = 8;
 const MOST_TEXT = 1_000;
 
@@ -23,7 +23,7 @@ export class ToldFindings {
   /** Code and node. Undefined: nothing was told by this process yet. */
   #told: ReadonlySet<string> | undefined;
 
-  /** What is to be told now, the worst first. What is told, or too much to be told, is not told again while it stands. */
+  /** What is to be told now: the first of each kind, then others, the worst first. What is told, or too much to be told, is not told again while it stands. */
   news(findings: readonly Finding[], before: DeepReadonly<RedisClusterStatus>['conditions']): readonly FindingNews[] {
     const serious = findings.filter(({ severity }) => severity !== 'info');
     const standing = new Set((before ?? []).filter(({ status }) => status !== 'False').map(({ type }) => type));
@@ -35,12 +35,16 @@ export class ToldFindings {
     });
     this.#told = new Set(serious.flatMap(keysOf));
     const worst = fresh.sort((a, b) => rank(a.finding) - rank(b.finding));
-    const left = worst.length - MOST_NEWS;
-    return worst.slice(0, MOST_NEWS).map(({ finding, node }, index) => ({
+    const codes = new Set<string>();
+    const firsts = worst.filter(({ finding: { code } }) => !codes.has(code) && codes.add(code));
+    const repeats = worst.filter((one) => !firsts.includes(one));
+    const most = Math.max(MOST_NEWS, firsts.length);
+    const left = worst.length - most;
+    return [...firsts, ...repeats].slice(0, most).map(({ finding, node }, index) => ({
       reason: conditionType(finding.code),
       note:
         finding.message.slice(0, MOST_TEXT) +
-        (left > 0 && index === MOST_NEWS - 1 ? ` (and ${left} more findings: see the conditions)` : ''),
+        (left > 0 && index === most - 1 ? ` (and ${left} more findings: see the conditions)` : ''),
       ...(node !== undefined && { node }),
     }));
   }

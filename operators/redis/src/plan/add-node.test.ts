@@ -129,7 +129,9 @@ test('a node that became one of another cluster since it was approved does not j
     testNode('x2', { host: '10.9.0.2', slots: '10923-16383', epoch: 33, knows: theirs }),
   ];
   const nodes = Object.fromEntries(ours.map((name) => [name, { knows: ours.map(idOf) }]));
-  assert.deepEqual(codesIn(clusterNodes({ primaries: 3, replicas: 1, nodes, extra: other })), ['CLUSTER_NOT_CLEAN']);
+  const two = clusterNodes({ primaries: 3, replicas: 1, nodes, extra: other });
+  assert.deepEqual(codesIn(two), ['CLUSTER_NOT_CLEAN']);
+  assert.deepEqual(refusedCodes(two, asPrimary).slice(0, 2), ['NODE_OF_OTHER_CLUSTER', 'NODE_HAS_SLOTS'], 'at first');
 });
 
 test('an address that does not answer is refused with what is known of it', () => {

@@ -13,7 +13,7 @@ import { isInSync } from './failover.ts';
 import { greetAgain } from './greet-again.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
 import { checkGate, toleratedReasons } from './moves-gate.ts';
-import { lineAbout } from './moves-view.ts';
+import { lineAbout, mainCluster } from './moves-view.ts';
 import type { Placeable } from './placement-score.ts';
 import { isMeeting } from './readdress.ts';
 import {
@@ -80,7 +80,8 @@ function decide(request: AddNodeRequest, view: ClusterView): Decision<AddNodeGoa
   }
   const cluster = withoutNode(view, node.id);
   const gate = checkGate(cluster, MENDED_BY_A_NODE);
-  const refused = [...gate.refused, ...newcomerProblems(node, cluster)];
+  // What is wrong with the node is the cause, and comes first: others of its cluster, which it brings into view, are a split of ours to the check.
+  const refused = [...newcomerProblems(node, mainCluster(cluster).cluster), ...gate.refused];
   const primary = request.as === 'replica' ? choosePrimary(request, node, cluster) : undefined;
   if (primary && 'code' in primary) refused.push(primary);
   if (refused.length > 0) return { refused };

@@ -24,6 +24,19 @@ test('what is amiss is told when it comes and when it says something else, not w
   assert.deepEqual(conditionNews({ conditions: [invalid, { ...missing, message: 'another' }] }, after), told.slice(1));
 });
 
+test('a pod that is stuck is told by its reason: not again for another pod, nor for every try of a kubelet', () => {
+  const stuck = (reason: string, pods: string) => ({
+    conditions: [condition('PodStuck', 'True', reason, `pods ${pods}`)],
+  });
+  const told = [{ reason: 'PodStuck', note: 'pods c-1' }];
+  assert.deepEqual(conditionNews({}, stuck('ErrImagePull', 'c-1')), told);
+  assert.deepEqual(conditionNews(stuck('ErrImagePull', 'c-1'), stuck('ErrImagePull', 'c-1, c-2')), []);
+  assert.deepEqual(conditionNews(stuck('ErrImagePull', 'c-1'), stuck('ImagePullBackOff', 'c-1')), []);
+  assert.deepEqual(conditionNews(stuck('ImagePullBackOff', 'c-1'), stuck('ErrImagePull', 'c-1')), []);
+  assert.deepEqual(conditionNews(stuck('ErrImagePull', 'c-1'), stuck('CrashLoopBackOff', 'c-1')), told);
+  assert.deepEqual(conditionNews(stuck('ErrImagePull', 'c-1'), {}), []);
+});
+
 test('each refusal is told once, with its code and what to do, until it is over', () => {
   const refusal = (code: string, message = 'no') => ({ kind: 'fix', stage: 'proposal' as const, code, message });
   const [old, split] = [refusal('UNSUPPORTED_VERSION'), refusal('SPLIT_CLUSTER')];

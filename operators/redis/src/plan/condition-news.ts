@@ -24,6 +24,7 @@ const AMISS: Readonly<Record<string, Condition['status']>> = {
   CertificateRefused: 'True',
   UserSecretMissing: 'True',
   ServersSilent: 'True',
+  PodStuck: 'True',
   Available: 'Unknown',
 };
 
@@ -66,8 +67,17 @@ function amissNews(before: Status, after: Status): readonly News[] {
   );
 }
 
+/** Who is silent or stuck changes with every server that comes or goes. */
+const TOLD_BY_REASON: readonly string[] = ['ServersSilent', 'PodStuck'];
+
+/** Between the two of a pair a kubelet goes to and fro for as long as it tries. */
+const SAME_CAUSE: Readonly<Record<string, string>> = { ImagePullBackOff: 'ErrImagePull', CrashLoopBackOff: 'Error' };
+
 function isTold(before: Condition | undefined, { type, status, reason, message }: Condition): boolean {
-  if (before?.status !== status || before.reason !== reason) return false;
-  // Who is silent changes with every server that comes or goes.
-  return type === 'ServersSilent' || before.message === message;
+  if (before?.status !== status || causeOf(before.reason) !== causeOf(reason)) return false;
+  return TOLD_BY_REASON.includes(type) || before.message === message;
+}
+
+function causeOf(reason: string): string {
+  return SAME_CAUSE[reason] ?? reason;
 }

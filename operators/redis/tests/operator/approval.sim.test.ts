@@ -48,6 +48,8 @@ test('the same damage again is not mended by the approval of the first time, and
   await world.pass(60_000);
   assert.equal(world.status('c').phase, 'Degraded', 'what is in the annotation was used up');
   assert.equal(world.status('c').proposal?.digest, second, 'and what is proposed has its name for good');
+  const refused = world.status('c').conditions?.find(({ type }) => type === 'Refused');
+  assert.equal(refused?.status, 'False', 'and is nobody’s mistake');
   const planned = await world.plan('c');
   assert.deepEqual([planned.next?.digest, planned.next?.needsApproval], [second, true]);
   await approve(world, second);

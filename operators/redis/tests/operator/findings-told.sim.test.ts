@@ -91,6 +91,27 @@ test('keys outside their slots that a task finds are an event and a condition, u
   assert.equal(tell(owner, 'GET', 'lost'), 'value');
 });
 
+test('whoever dies with the end of a fix leaves it to the next one to say that stray keys are over', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  stray(world);
+  await world.task('look', { cluster: 'c', check: { strayKeys: true } });
+  await world.until('it is told', () => condition(world, 'StrayKeys')?.status === 'True');
+  world.deathComes = 'after';
+  world.diesWith = ({ path, body = '' }) =>
+    world.deaths === 0 && path.includes('redistasks/mend/status') && String(body).includes('"Succeeded"');
+  await world.task('mend', { cluster: 'c', fix: {} });
+  await world.until('it died', () => world.deaths === 1);
+  assert.equal(world.taskStatus('mend')?.phase, 'Succeeded');
+  assert.equal(condition(world, 'StrayKeys')?.status, 'True');
+  await world.until('it is over', () => condition(world, 'StrayKeys')?.status === 'False');
+  assert.deepEqual(
+    (world.status('c').operations ?? []).filter(({ kind }) => kind === 'fix').map(({ outcome }) => outcome),
+    ['done'],
+  );
+});
+
 test('what a person mended otherwise is over when a fix finds nothing to do', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { storage: { size: '1Gi' } });

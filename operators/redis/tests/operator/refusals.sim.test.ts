@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slotOfKey } from '@reeve/simulation/redis';
-import type { RedisClusterStatus } from '../../src/api/cluster.ts';
+import { APPROVE, type RedisClusterStatus } from '../../src/api/cluster.ts';
 import { ExternalWorld } from './external-world.ts';
 import type { OperatorWorld } from './world.ts';
 
@@ -14,6 +14,7 @@ interface Case {
   readonly begin: (world: ExternalWorld) => Promise<unknown>;
   /** Is it to be a cluster first? */
   readonly isCreated?: boolean;
+  readonly spec?: object;
   readonly condition: Pick<Condition, 'type' | 'status' | 'reason'>;
   readonly says: RegExp;
   /** Of the event. */
@@ -97,16 +98,31 @@ const cases: readonly Case[] = [
     says: /10\.1\.0\.\d:7000/,
     event: 'PrimariesUnreachable',
   },
+  {
+    what: 'an approval of another plan',
+    isCreated: true,
+    spec: { fix: 'approve' },
+    begin: async (world) => {
+      const { operator } = world;
+      const ownerOf = (slot: number) => world.servers.find((server) => server.ownerOf(slot) === server.self);
+      tell(world, ownerOf(0)?.endpoint ?? '', 'CLUSTER', 'SETSLOT', '0', 'MIGRATING', ownerOf(16_383)?.id ?? '');
+      await operator.until('it asks a person', () => operator.status('c').proposal !== undefined);
+      await operator.patch('c', { metadata: { annotations: { [APPROVE]: 'v1-of-yesterday' } } });
+    },
+    condition: { type: 'Refused', status: 'True', reason: 'PlanStale' },
+    says: /fix: .*what was approved \(v1-of-yesterday\) is not the plan of now \(v1-[0-9a-f]+\).* approve that one/,
+    event: 'PlanStale',
+  },
 ];
 
 const condition = (world: OperatorWorld, name: string) =>
   world.status('c').conditions?.find(({ type }) => type === name);
 
-for (const { what, begin, isCreated, condition: expected, says, event } of cases) {
+for (const { what, begin, isCreated, spec, condition: expected, says, event } of cases) {
   test(`${what}: a condition with the cause, and one event`, async (t) => {
     const world = await ExternalWorld.start(t);
     const { operator } = world;
-    await operator.create('c', { members: 'external', paused: !isCreated });
+    await operator.create('c', { members: 'external', paused: !isCreated, ...spec });
     await world.enrollAll('c', 6);
     if (isCreated) await operator.until('the cluster runs', () => operator.status('c').phase === 'Running');
     await begin(world);
@@ -139,3 +155,51 @@ test('a configuration that no server could read: a condition with the cause, and
     [message],
   );
 });
+
+const newcomers: readonly {
+  readonly what: string;
+  readonly begin: Case['begin'];
+  readonly reason: string;
+  readonly says: RegExp;
+}[] = [
+  {
+    what: 'that owns a slot',
+    begin: async (world) => tell(world, '10.1.0.7:7000', 'CLUSTER', 'ADDSLOTS', '0'),
+    reason: 'NodeHasSlots',
+    says: /owns 1 slots/,
+  },
+  {
+    what: 'of another cluster',
+    begin: async (world) => {
+      world.operator.model.addServer({ host: '10.9.0.1', port: 7000 });
+      tell(world, '10.1.0.7:7000', 'CLUSTER', 'MEET', '10.9.0.1', '7000');
+    },
+    reason: 'NodeOfOtherCluster',
+    says: /knows 1 nodes that nobody of this cluster knows/,
+  },
+];
+
+for (const { what, begin, reason, says } of newcomers) {
+  test(`a task that adds a node ${what} fails with the cause, and nobody joins`, async (t) => {
+    const world = await ExternalWorld.start(t);
+    const { operator } = world;
+    await operator.create('c', { members: 'external' });
+    await world.enrollAll('c', 6);
+    await operator.until('the cluster runs', () => operator.status('c').phase === 'Running');
+    await world.enroll('c', 'h-7');
+    await begin(world);
+    await operator.pass(10_000);
+    await operator.task('in', { cluster: 'c', addNode: { member: 'h-7' } });
+    await operator.until('it ended', () => operator.taskStatus('in')?.phase === 'Failed');
+    const failed = operator.taskStatus('in')?.conditions?.find(({ type }) => type === 'Failed');
+    assert.deepEqual([failed?.status, failed?.reason], ['True', reason]);
+    assert.match(failed?.message ?? '', says);
+    const told = (await operator.events()).filter((one) => one.reason === 'TaskFailed');
+    assert.deepEqual(told.map((one) => one.regarding.name).sort(), ['c', 'in']);
+    await operator.pass(30_000);
+    assert.deepEqual(
+      (operator.status('c').operations ?? []).map(({ kind }) => kind),
+      ['create'],
+    );
+  });
+}

@@ -9,11 +9,12 @@ import { nextExternalSteps } from '../../plan/next-external.ts';
 import { printCommand } from '../../plan/print.ts';
 import { taskWish } from '../../plan/task-wish.ts';
 import { upgradeStep } from '../../plan/upgrade.ts';
-import { type Choice, choose, type ChooseOptions, Settling } from '../choose.ts';
+import { type Approvals, type Choice, choose, NO_APPROVAL, Settling } from '../choose.ts';
 import type { Environment } from '../environment.ts';
 import { isConfigured, isUntouched, isWhole, type Seen } from '../look.ts';
 import { observeFor } from '../observing.ts';
 import { operationOfKind, procedureOfKind } from '../operations.ts';
+import { usedApprovals } from '../operations-record.ts';
 import type { Around } from './around.ts';
 
 export interface StepPlan {
@@ -52,6 +53,7 @@ export async function stepsOf(around: Around): Promise<Steps> {
   const choice = await chooseAtOnce(wishes, environment, {
     given: cluster.metadata.annotations?.[APPROVE],
     taken: status.approvals ?? 0,
+    used: usedApprovals(status.operations),
   });
   return {
     ...stepOf(choice, wishes),
@@ -77,7 +79,7 @@ function silent({ members, view }: Seen): readonly Waiting[] {
 function chooseAtOnce(
   wishes: readonly Wish[],
   environment: Environment,
-  approval: ChooseOptions['approval'] = { given: undefined, taken: 0 },
+  approval: Approvals = NO_APPROVAL,
 ): Promise<Choice> {
   const settled = wishes.map((wish) => ({ ...wish, settleMs: 0 }));
   return choose({ wishes: settled, settling: new Settling(), approval, environment });
