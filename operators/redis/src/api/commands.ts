@@ -33,12 +33,17 @@ export interface Meet extends RedisCommandBase {
   readonly within?: readonly NodeId[];
 }
 
-/** CLUSTER REPLICATE. Evidence: the node owns no slot (and, when `mustBeEmpty`, holds no key), live. */
+/**
+ * CLUSTER REPLICATE. Evidence, live: the node owns no slot (and, when `mustBeEmpty`, holds no key); whom it follows until then owns none
+ * either, or is `leaves`, leads, answers, and the node is in sync with it. What it holds is replaced.
+ */
 export interface Replicate extends RedisCommandBase {
   readonly type: 'replicate';
   readonly replica: NodeRef;
   readonly primary: NodeRef;
   readonly mustBeEmpty: boolean;
+  /** The primary of which it is a copy until then, and which keeps the other. */
+  readonly leaves?: NodeRef;
 }
 
 export type Engine = 'auto' | 'atomic' | 'windowed' | 'redis-atomic';
@@ -104,7 +109,7 @@ export interface BumpEpoch extends RedisCommandBase {
 
 /**
  * FORGET a node on all the others, within the 60 s ban, then RESET HARD on it if it is alive and `reset`.
- * Evidence, live: it owns no slot in any view, nobody replicates it, no failover of it is under way.
+ * Evidence, live: it owns no slot in any view, nobody replicates it; if it is a copy of slots, their owner is among `by` and has them.
  */
 export interface ForgetNode extends RedisCommandBase {
   readonly type: 'forget-node';

@@ -20,6 +20,7 @@ import {
   tableIfThere,
   tableOf,
 } from './evidence.ts';
+import { proveOtherCopy } from './other-copy.ts';
 
 function proveExpendable(victim: NodeRef, by: NodeRef, lines: readonly NodeLine[]): void {
   const line = lines.find((other) => other.id === victim.id);
@@ -127,6 +128,8 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', isGone, a
   }
   proveEveryoneAsked(command, tables);
   if (own && countSlots(own.self.slots) > 0) throw new StaleEvidence(`${nameOf(node)} says that it owns slots`);
+  const primary = by.find(({ id }) => id === own?.self.primaryId);
+  if (own) await proveOtherCopy(context, node, own, primary);
   const keys = own?.self.role === 'primary' ? await keysLeft(node, context, signal) : 0;
   if (keys > 0) {
     return failed(
@@ -151,7 +154,8 @@ export const forgetNodeHandler = handlerFor<ForgetNode>('forget-node', isGone, a
   }
   if (command.reset && own) {
     // Once more: an address may be another's by now, and what is reset does not know who it was.
-    await tableOf(context, node);
+    const last = await tableOf(context, node);
+    await proveOtherCopy(context, node, last, primary);
     try {
       // With a new id: by the old one it could not come back for a minute, whatever MEETs it, because all tell all to forget it.
       await ask(context, node, ['CLUSTER', 'RESET', 'HARD']);

@@ -79,6 +79,21 @@ for (const product of PRODUCTS) {
       assert.equal((await selfOf(replica(1))).role, 'replica');
     });
 
+    test('replicate: a copy of slots goes elsewhere only if it is said whom it leaves; and back', async () => {
+      const [replicaRef, here, there] = [await refTo(replica(1)), await refTo(primary(1)), await refTo(primary(2))];
+      const move = { type: 'replicate', replica: replicaRef, mustBeEmpty: false } as const;
+      assertStale(await tool.run({ ...move, primary: there }), /may be the only copy/);
+      assertStale(await tool.run({ ...move, primary: there, leaves: await refTo(primary(0)) }), /may be the only copy/);
+      for (const [from, to] of [
+        [here, there],
+        [there, here],
+      ] as const) {
+        assertDone(await tool.run({ ...move, primary: to, leaves: from }));
+        await until('the link is up', async () => /master_link_status:up/.test(String(await replica(1).call('INFO'))));
+      }
+      await waitUntilAgreed(cluster.servers);
+    });
+
     test('forget-node: stale for an owner of slots, a primary with replicas, a missed member; done; again', async () => {
       const extra = await startServer({ product, nodeTimeoutMs: 5000 });
       try {
@@ -212,6 +227,11 @@ for (const product of PRODUCTS) {
       await until('it is taken for failed', async () =>
         (await linesOf(replica(2))).some((line) => line.id === old.id && line.flags.includes('fail')),
       );
+      const away = { type: 'replicate', replica: next, primary: await refTo(primary(1)), mustBeEmpty: false } as const;
+      assertStale(await tool.run({ ...away, leaves: old }), /not in sync|does not answer/);
+      const rest = cluster.servers.filter((server) => server !== primary(2) && server !== replica(2));
+      const by = await Promise.all(rest.map(refTo));
+      assertStale(await tool.run({ type: 'forget-node', node: next, by, reset: true }), /may be the only copy/);
       const outcome = await tool.run({ type: 'failover', replica: next, primary: old, mode: 'force' });
       assertDone(outcome);
       assert.equal((await selfOf(replica(2))).role, 'primary');

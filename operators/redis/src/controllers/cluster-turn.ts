@@ -148,8 +148,10 @@ export class ClusterTurn {
     work.signal.throwIfAborted();
     if (environment && this.#record.current && !isPaused && !this.#isHeldUp)
       await this.#goOn(this.#record.current, environment);
-    if (!isPaused && environment) await advanceUpgrade({ ...this.#given, members: seen.members, held: this.#held });
-    await tellWaiting(work, this.#given.tasks, this.#whyTasksWait(seen));
+    const why = this.#whyTasksWait(seen);
+    if (why === undefined) await advanceUpgrade({ ...this.#given, members: seen.members, held: this.#held });
+    // What runs here goes on, also where nobody else can ask the servers.
+    if (why === undefined || !runs.of(work.key)) await tellWaiting(work, this.#given.tasks, why);
     return this.#verdict(seen, isPaused);
   }
 
@@ -325,7 +327,8 @@ export class ClusterTurn {
     const problem = this.#problems[0]?.message;
     const isPaused = this.#given.work.object.spec.paused === true;
     const unseen = this.#unseen?.message;
-    return whyTasksWait({ problem, isPaused, unseen, isConfigured: this.#isConfigured(seen) });
+    const isAnswering = seen.members.some(({ node }) => node);
+    return whyTasksWait({ problem, isPaused, unseen, isConfigured: this.#isConfigured(seen), isAnswering });
   }
 
   /** Written with the status; begun only after that. */

@@ -42,7 +42,7 @@ export interface Environment {
   readonly annotations?: (endpoint: Endpoint) => Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly report?: (event: RunEvent) => void;
-  /** How long the same wait may last before the run stops with WAIT_LIMIT. Default 120 s. */
+  /** How long the same wait may last before the run stops with WAIT_LIMIT. While a replica is being filled it is not counted. Default 120 s. */
   readonly waitLimitMs?: number;
   /** How often the same command may fail in a row before the run stops. Default 5. */
   readonly failureLimit?: number;

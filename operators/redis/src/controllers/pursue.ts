@@ -19,6 +19,7 @@ import type { ClusterView, Endpoint } from '../api/view.ts';
 import { judgeServer } from '../plan/create-nodes.ts';
 import { reported } from '../plan/topology.ts';
 import type { Environment } from './environment.ts';
+import { Fillings } from './fillings.ts';
 import type { Journal } from './journal.ts';
 import { observeFor } from './observing.ts';
 
@@ -111,6 +112,7 @@ class Pursuit<Request, Goal> {
   readonly #journal: Journal | undefined;
   readonly #running = new Map<number, Running>();
   readonly #attempts = new Attempts();
+  readonly #fillings = new Fillings();
   #number = 0;
   #lastChange = Number.NEGATIVE_INFINITY;
   #wake: (() => void) | undefined;
@@ -187,6 +189,7 @@ class Pursuit<Request, Goal> {
         look = FIRST_LOOK_MS;
         this.#showWaiting(waiting);
       }
+      if (this.#fillings.isAllThatIsWaitedFor(waiting)) waitingSince = clock.now();
       const limit = this.#environment.waitLimitMs ?? DEFAULT_WAIT_LIMIT_MS;
       if (this.#running.size === 0 && clock.now() - waitingSince > limit) {
         const what = waiting.map((w) => w.message).join('; ');
@@ -209,6 +212,7 @@ class Pursuit<Request, Goal> {
   }
 
   #remember(view: ClusterView): ClusterView {
+    this.#fillings.saw(view);
     for (const { id, report } of view.nodes) if (report.known) this.#answered.add(id);
     if (view.nodes.some((node) => node.report.known)) this.#addresses = view.nodes.map((node) => node.endpoint);
     return view;

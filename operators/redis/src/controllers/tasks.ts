@@ -77,7 +77,8 @@ export function startedStatus(now: number, operation: string): RedisTaskStatus {
 }
 
 export function endedStatus(before: RedisTaskStatus | undefined, end: RunEnd, now: number): RedisTaskStatus {
-  const rest = { ...before, endedAt: timestamp(now) };
+  const { message: _message, waitingFor: _waitingFor, ...begun } = before ?? {};
+  const rest = { ...begun, endedAt: timestamp(now) };
   if (end.outcome === 'done') {
     return { ...rest, phase: 'Succeeded', ...(end.message !== undefined && { message: end.message }) };
   }

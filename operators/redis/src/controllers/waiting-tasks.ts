@@ -3,6 +3,7 @@ import { isKubeError } from '@reeve/kube';
 import type { DeepReadonly } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { RedisClusterObject, RedisTaskObject } from '../api/kinds.ts';
+import type { RedisTaskStatus } from '../api/task.ts';
 import { openTasks, storeTask } from './tasks.ts';
 
 type Task = DeepReadonly<RedisTaskObject>;
@@ -14,27 +15,46 @@ export interface ClusterState {
   /** Why its servers cannot be asked. */
   readonly unseen: string | undefined;
   readonly isConfigured: boolean;
+  /** Whether a server of it answers. */
+  readonly isAnswering: boolean;
 }
 
 /** Why no task of a cluster is begun; undefined: tasks are. Pure. */
-export function whyTasksWait({ problem, isPaused, unseen, isConfigured }: ClusterState): string | undefined {
+export function whyTasksWait(state: ClusterState): string | undefined {
+  const { problem, isPaused, unseen, isConfigured, isAnswering } = state;
   if (problem !== undefined) return `the spec of the cluster cannot be acted on: ${problem}`;
   if (isPaused) return 'the cluster is paused (spec.paused)';
   if (unseen !== undefined) return unseen;
-  return isConfigured ? undefined : 'the cluster is not created yet: its status says what that waits for';
+  if (!isConfigured) return 'the cluster is not created yet: its status says what that waits for';
+  return isAnswering ? undefined : 'no server of the cluster answers: its status says what is known of them';
 }
 
 /** What a task is told that waited and does so no longer for its cluster: it may come after others. */
 const ITS_TURN = 'its turn: tasks run one after the other, after what the cluster needs itself';
 const MOST_TEXT = 1_000;
 
-/** What is to be written to whom. Those that run go on when their cluster does, and say how far they are. Pure. */
-export function waitingTasks(tasks: readonly Task[], why: string | undefined): readonly (readonly [Task, string])[] {
+/** What is to be written to whom. One that has begun keeps what it says, and goes on when its cluster does. Pure. */
+export function waitingTasks(
+  tasks: readonly Task[],
+  why: string | undefined,
+): readonly (readonly [Task, RedisTaskStatus])[] {
   const message = (why ?? ITS_TURN).slice(0, MOST_TEXT);
-  return openTasks(tasks)
-    .filter(({ status }) => status?.phase !== 'Running' && (why !== undefined || status?.phase === 'Waiting'))
-    .filter(({ status }) => status?.message !== message)
-    .map((task) => [task, message]);
+  return openTasks(tasks).flatMap((task): readonly (readonly [Task, RedisTaskStatus])[] => {
+    const { status } = task;
+    if (status?.phase === 'Running') return held(task, status as RedisTaskStatus, why?.slice(0, MOST_TEXT));
+    if ((why === undefined && status?.phase !== 'Waiting') || status?.message === message) return [];
+    return [[task, { phase: 'Waiting', message, waitingFor: message }]];
+  });
+}
+
+function held(
+  task: Task,
+  status: RedisTaskStatus,
+  message: string | undefined,
+): readonly (readonly [Task, RedisTaskStatus])[] {
+  if (status.message === message) return [];
+  const { message: _message, waitingFor: _waitingFor, conditions: _conditions, ...begun } = status;
+  return [[task, message === undefined ? begun : { ...begun, message, waitingFor: message }]];
 }
 
 export async function tellWaiting(
@@ -42,9 +62,9 @@ export async function tellWaiting(
   tasks: readonly Task[],
   why: string | undefined,
 ): Promise<void> {
-  for (const [task, message] of waitingTasks(tasks, why)) {
+  for (const [task, status] of waitingTasks(tasks, why)) {
     try {
-      await storeTask(work, task, { phase: 'Waiting', message, waitingFor: message });
+      await storeTask(work, task, status);
     } catch (error) {
       // It was begun or ended by this very turn, or deleted: it has more to say than this.
       if (!isKubeError(error, 'KUBE_CONFLICT') && !isKubeError(error, 'KUBE_NOT_FOUND')) throw error;

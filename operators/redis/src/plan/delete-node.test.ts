@@ -140,6 +140,24 @@ test('nobody is forgotten while a member cannot hear it', () => {
   assert.ok(plan.waitingFor?.every(({ reason }) => reason === 'NodeUnreachable'));
 });
 
+test('a replica that may be the only copy of its shard is not reset, also when the goal is gone on with', () => {
+  const decision = deleteNodeOperation.decide(requestFor('p1r0'), viewWith(worldOf(), {}));
+  assert.ok(!isRefused(decision));
+  const planOf = (nodes: Nodes) => deleteNodeOperation.plan(decision.goal, viewWith(worldOf(nodes), {}), 0, []);
+  const kept = (nodes: Nodes) => [planOf(nodes).commands.length, planOf(nodes).waitingFor?.[0]?.reason];
+  assert.deepEqual(kept({ p1: dead }), [0, 'PrimaryUnavailable']);
+  assert.deepEqual(kept({ p1: { flags: ['fail?'] } }), [0, 'PrimarySuspected']);
+  // Forgotten by all, and not reset yet.
+  const without = worldOf().flatMap(({ id }) => (id === idOf('p1r0') ? [] : [id]));
+  const forgotten = worldOf({ p1: dead }).map((node) =>
+    node.id === idOf('p1r0') ? node : { ...node, knows: without },
+  );
+  const plan = deleteNodeOperation.plan(decision.goal, viewWith(forgotten, {}), 0, []);
+  assert.deepEqual([plan.commands.length, plan.waitingFor?.[0]?.reason], [0, 'PrimaryUnavailable']);
+  // One that is of no use to a primary that is there may go.
+  assert.equal(planOf({ p1r0: { linkUp: false } }).commands.length, 1);
+});
+
 test('slots that came to the node after the approval stop it', () => {
   const decision = deleteNodeOperation.decide(requestFor('p1r0'), viewWith(worldOf(), {}));
   assert.ok(!isRefused(decision));
@@ -163,6 +181,26 @@ test('a drained node that was elected in place of a dead target is not waited fo
     refused?.map(({ code }) => code),
     ['GOAL_OVERTAKEN'],
   );
+});
+
+test('a replica of the node is not moved while it sees slots there', () => {
+  const decision = deleteNodeOperation.decide(requestFor('p3'), viewWith(worldOf(), {}));
+  assert.ok(!isRefused(decision));
+  const late = (report: NodeReport): NodeReport => ({
+    ...report,
+    others: report.others.map((line) => (line.id === idOf('p3') ? { ...line, slots: [[12288, 12288]] } : line)),
+  });
+  const drained: Nodes = {
+    p3: { slots: '' },
+    p0: { slots: '0-4095,12288-13653' },
+    p1: { slots: '4096-8191,13654-15018' },
+    p2: { slots: '8192-12287,15019-16383' },
+  };
+  const planOf = (nodes: Nodes) =>
+    deleteNodeOperation.plan(decision.goal, viewWith(worldOf({ ...drained, ...nodes }), {}), 0, []);
+  assert.deepEqual(brief(planOf({}).commands), ['replicate p3r0→p0']);
+  const plan = planOf({ p3r0: { report: late } });
+  assert.deepEqual([brief(plan.commands), plan.waitingFor?.[0]?.reason], [[], 'GossipAgreement']);
 });
 
 test('a replica follows whoever took over for its new primary', () => {

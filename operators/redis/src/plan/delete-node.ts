@@ -8,6 +8,7 @@ import { bestPrimaryFor } from './add-node-placement.ts';
 import { placedMembers } from './check-placement.ts';
 import { deletionProblems } from './delete-node-gate.ts';
 import { isInSync } from './failover.ts';
+import { whyKept } from './last-copy.ts';
 import { LOOK_AGAIN_MS, type MoveGoal, moveGoal, planMoves, type SlotMove } from './moves.ts';
 import { moveSteps, pairUp } from './moves-share.ts';
 import { isFailed, lineAbout, slotsFromText, unreadMembers } from './moves-view.ts';
@@ -218,10 +219,13 @@ function planReplicas(
   for (const follower of followers) {
     const chosen = nodeOf(view, goal.replicas.find((each) => each.id === follower.id)?.to ?? '');
     const to = chosen ? standingFor(goal, view, chosen) : undefined;
+    const kept = isReported(follower) ? whyKept(view, follower) : undefined;
     if (!isReported(follower)) {
       if (isFailed(follower)) continue;
       const message = `${nodeName(view, follower.id)} follows the node and cannot be read`;
       waiting.push({ reason: 'NodeUnreachable', message, subjects: [follower.id] });
+    } else if (kept) {
+      waiting.push(kept);
     } else if (to) {
       commands.push({
         type: 'replicate',
@@ -270,6 +274,8 @@ function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: nu
     (itself.report.value.self.role === 'replica' || keyCount(itself) === 0) &&
     others.some((node) => lineAbout(itself, node.id) !== undefined);
   if (remembering.length === 0 && !attached) return { commands: [] };
+  const kept = itself && whyKept(view, itself);
+  if (kept) return wait(kept);
   const moved = movedNodes(view);
   if (moved.length > 0) {
     const message = `${nodeNames(view, moved)} must be found at their new addresses first: run \`reeve redis fix\``;

@@ -9,7 +9,17 @@ import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { candidatesFor } from './failover.ts';
 import { absentOwners, isFailed, lineAbout } from './moves-view.ts';
-import { nodeName, nodeNames, nodeOf, quorum, type ReportedNode, refOf, reported } from './topology.ts';
+import {
+  isReported,
+  nodeName,
+  nodeNames,
+  nodeOf,
+  quorum,
+  type ReportedNode,
+  refOf,
+  replicasOf,
+  reported,
+} from './topology.ts';
 
 export interface AbsentConsent {
   readonly takeover: boolean;
@@ -53,6 +63,9 @@ export function judgeAbsent(view: ClusterView, consent: AbsentConsent): AbsentVe
       if ('type' in verdict) commands.push(verdict);
       else if ('code' in verdict) refused.push(verdict);
       else waiting.push(verdict);
+    } else if (barredHeirs(view, id).length > 0) {
+      const message = `${name} owns ${countSlots(slots)} slots and cannot be read; ${nodeNames(view, barredHeirs(view, id))} has a copy and must not take over: set cluster-replica-no-failover to no there`;
+      refused.push({ code: 'PRIMARIES_UNREACHABLE', message, subjects: [id, ...barredHeirs(view, id)] });
     } else if (consent.allowUnreachable && consent.givenUp.includes(id)) {
       givenUp.push(id);
     } else if (consent.allowUnreachable) {
@@ -75,8 +88,15 @@ export function judgeAbsent(view: ClusterView, consent: AbsentConsent): AbsentVe
 /** Absent owners that a person may give up: nobody sees them, nobody can take over for them. */
 export function lostOwners(view: ClusterView): readonly NodeId[] {
   return [...absentOwners(view).keys()].filter(
-    (id) => whoSees(view, id).length === 0 && candidatesFor(view, id).length === 0,
+    (id) =>
+      whoSees(view, id).length === 0 && candidatesFor(view, id).length === 0 && barredHeirs(view, id).length === 0,
   );
+}
+
+/** Replicas that are there and were told not to take over: what they hold is not lost, and would be with the next primary that they follow. */
+function barredHeirs(view: ClusterView, id: NodeId): readonly NodeId[] {
+  const heirs = new Set(candidatesFor(view, id).map((node) => node.id));
+  return replicasOf(view, id).flatMap((node) => (isReported(node) && !heirs.has(node.id) ? [node.id] : []));
 }
 
 function whoSees(view: ClusterView, id: NodeId): readonly NodeId[] {

@@ -209,6 +209,15 @@ test('a dead primary without replica: refused, and given up only when a person s
   assert.deepEqual(brief(plan.commands), ['claim 0-1365 p1', 'claim 1366-2730 p2', 'claim 2731-4095 p3']);
 });
 
+test('a dead primary whose replica was told not to take over is not given up: that one has its keys', () => {
+  const world = worldOf({ p0: dead, p0r0: { flags: ['nofailover'] } });
+  assert.deepEqual(refusedCodes(world, { allowUnreachable: true }), ['PRIMARIES_UNREACHABLE']);
+  const goal = goalFor(worldOf({ p0: dead, p0r0: { ...dead } }), { allowUnreachable: true });
+  const { commands, refused } = fixOperation.plan(goal, counted(world), 0, []);
+  assert.deepEqual(commands, []);
+  assert.match(refused?.[0]?.message ?? '', /p0r0|cluster-replica-no-failover/);
+});
+
 test('slots of a node that died after the approval are not given away', () => {
   const goal = goalFor(worldOf({ p0: dead, p0r0: { ...dead } }), { allowUnreachable: true });
   const later = worldOf({ p0: dead, p0r0: { ...dead }, p1: dead, p1r0: { ...dead } });

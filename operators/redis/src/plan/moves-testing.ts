@@ -3,9 +3,17 @@
  * gossip is instant. Enough to show that a plan reaches its goal and stops there.
  */
 import { type InFlight, isReached, type Plan } from '@reeve/runtime';
-import type { RedisCommand } from '../api/commands.ts';
+import type { RedisCommand, Replicate } from '../api/commands.ts';
 import type { Needs, Operation } from '../api/operation.ts';
-import { formatSlots, intersectSlots, minusSlots, type SlotRanges, slotsOf, unionSlots } from '../api/slots.ts';
+import {
+  countSlots,
+  formatSlots,
+  intersectSlots,
+  minusSlots,
+  type SlotRanges,
+  slotsOf,
+  unionSlots,
+} from '../api/slots.ts';
 import type { ClusterView, NodeId, OpenSlot, SlotMeasure } from '../api/view.ts';
 import { slotsFromText } from './moves-view.ts';
 import { type TestNode, viewOfNodes } from './testing.ts';
@@ -76,6 +84,14 @@ function give(world: World, owner: NodeId, slots: SlotRanges): World {
   });
 }
 
+/** As the handler proves it: whom a copy of slots leaves must be there, and in sync with it. */
+function mayBeEmptied(world: World, { replica, leaves, mustBeEmpty }: Replicate): boolean {
+  const node = nodeAt(world, replica.id);
+  const old = node.role === 'replica' ? world.find(({ id }) => id === node.primaryId) : undefined;
+  if (mustBeEmpty || !old || countSlots(owned(old)) === 0) return true;
+  return leaves?.id === old.id && old.unreachable === undefined && old.flags.length === 0 && node.linkUp;
+}
+
 const isOpen = (open: readonly OpenSlot[], slot: number) => open.some((each) => each.slot === slot);
 
 /** Undefined: the handler would have answered `stale`. */
@@ -141,6 +157,7 @@ export function applyCommand(world: World, command: RedisCommand): World | undef
       );
     }
     case 'replicate':
+      if (!mayBeEmptied(world, command)) return undefined;
       return change(world, command.replica.id, () => ({ role: 'replica', primaryId: command.primary.id, slots: '' }));
     case 'meet': {
       const joined = new Set(command.pairs.flatMap(({ from, to }) => [from.id, to.id]));

@@ -145,6 +145,25 @@ test('it is waited for until the first one is in sync, and for one that is silen
   assert.deepEqual([silent.commands.length, silent.waitingFor?.[0]?.reason], [0, 'NodeUnreachable']);
 });
 
+test('a replica that may be the only copy of its shard stays where it is, also when the goal is gone on with', () => {
+  const { goal } = decided(worldOf(SHARING), true);
+  const half = { ...SHARING, p0r0: { ...at('b'), primaryId: idOf('p2') } };
+  const table: readonly (readonly [string, object, string])[] = [
+    ['it cannot be read', { p0: { ...at('a'), unreachable: 'refused' } }, 'PrimaryUnavailable'],
+    ['it is failed', { p0: { ...at('a'), unreachable: 'refused', flags: ['fail'] } }, 'PrimaryUnavailable'],
+    ['it answers and is failed for others', { p0: { ...at('a'), flags: ['fail'] } }, 'PrimarySuspected'],
+    ['it is suspected', { p0: { ...at('a'), flags: ['fail?'] } }, 'PrimarySuspected'],
+    ['the link is down', { p0r0: { ...at('b'), linkUp: false } }, 'ReplicaSync'],
+  ];
+  for (const [what, nodes, reason] of table) {
+    const plan = spreadOperation.plan(goal, viewWith(worldOf({ ...SHARING, ...nodes }), {}), 0, []);
+    assert.deepEqual([what, brief(plan.commands), plan.waitingFor?.[0]?.reason], [what, [], reason]);
+  }
+  const second = worldOf({ ...half, p2: { ...at('c'), flags: ['fail?'] } });
+  const plan = spreadOperation.plan(goal, viewWith(second, {}), 0, []);
+  assert.deepEqual([brief(plan.commands), plan.waitingFor?.[0]?.reason], [[], 'PrimarySuspected']);
+});
+
 test('what was overtaken is not gone on with', () => {
   const { goal } = decided(worldOf(SHARING), true);
   const codes = (world: World) =>

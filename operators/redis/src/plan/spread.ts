@@ -10,6 +10,7 @@ import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { placedMembers } from './check-placement.ts';
 import { candidatesFor, isInSync, planFailover } from './failover.ts';
+import { whyKept } from './last-copy.ts';
 import { LOOK_AGAIN_MS } from './moves.ts';
 import { movesGate, toleratedReasons } from './moves-gate.ts';
 import { bestPrimaries } from './placement.ts';
@@ -178,11 +179,19 @@ function planMove(
   if (follows !== from) return overtaken(`${nodeName(view, id)} does not follow ${nodeName(view, from)} any more`);
   if (!isReported(primary)) return wait('NodeUnreachable', `${nodeName(view, to)} can be read`);
   if (roleOf(primary) !== 'primary') return overtaken(`${nodeName(view, to)} has been failed over`);
+  const left = nodeOf(view, from);
+  if (left && roleOf(left) === 'replica') return overtaken(`${nodeName(view, from)} has been failed over`);
+  const kept = whyKept(view, node);
+  if (kept) return wait(kept.reason, kept.message);
+  if (!left || !isInSync(node)) {
+    return wait('ReplicaSync', `${nodeName(view, id)} is in sync with ${nodeName(view, from)}, which it leaves`);
+  }
   const command: Replicate = {
     type: 'replicate',
     replica: refOf(node),
     primary: refOf(primary),
     mustBeEmpty: false,
+    leaves: refOf(left),
     why: `replicas of ${nodeName(view, from)} and ${nodeName(view, to)} change places, so that none shares one with its primary`,
   };
   return { commands: [command], wakeAt: now + LOOK_AGAIN_MS };

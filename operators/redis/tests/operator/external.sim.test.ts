@@ -228,6 +228,22 @@ test('a node that died for good is taken out by its member’s name', async (t) 
   world.assertHeld(keys);
 });
 
+test('a replica that takes long to fill is waited for', async (t) => {
+  const world = await created(t);
+  const { operator } = world;
+  await world.enroll('c', 'h-7');
+  await operator.pass(15_000);
+  await operator.task('in', { cluster: 'c', addNode: { member: 'h-7' } });
+  const { replication } = world.server('h-7');
+  await operator.until('it is being filled', () => replication.link === 'syncing');
+  const began = operator.clock.now();
+  replication.syncedAt = began + 400_000;
+  const hasEnded = () => /Succeeded|Failed/.test(operator.taskStatus('in')?.phase ?? '');
+  await operator.until('the task has ended', hasEnded, 600_000);
+  assert.equal(operator.taskStatus('in')?.phase, 'Succeeded', JSON.stringify(operator.taskStatus('in')));
+  assert.ok(operator.clock.now() - began >= 400_000);
+});
+
 /** An operator that died when it had ordered something of an agent that was dead already: nobody knew yet. */
 async function diedWithAnOrder(t: TestContext): Promise<ExternalWorld> {
   const world = await created(t);

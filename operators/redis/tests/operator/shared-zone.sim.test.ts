@@ -27,6 +27,27 @@ test('replicas change places until none is in the zone of its primary, and nothi
   assertHeld(world, keys);
 });
 
+test('a primary that dies with the operator when a replica is about to leave it keeps that copy, and nothing is lost', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', {});
+  await world.until('the cluster runs', isPlaced(world));
+  const keys = await write(world, 100);
+  await putTogether(world, 'c');
+  world.deathComes = 'after';
+  world.diesWith = ({ path, body = '' }) => path.includes('/c/status') && /"kind":"spread"/.test(body);
+  await world.until('it dies with the goal written', () => world.deaths === 1, MINUTE);
+  world.diesWith = () => false;
+  const { kind, goal } = world.status('c').currentOperation ?? {};
+  assert.equal(kind, 'spread');
+  const [first] = (goal as { readonly moves: readonly { readonly from: string }[] }).moves;
+  const pod = world.status('c').members?.find(({ id }) => id === first?.from)?.pod ?? '';
+  // Without a volume: it comes back as somebody new, who has nothing.
+  world.model.kill(world.serverOf(pod));
+  await world.deletePod(pod);
+  await world.until('they are apart', isPlaced(world), 10 * MINUTE);
+  assertHeld(world, keys);
+});
+
 test('with `rebalance: off` they stay where a person put them, and that is told', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { rebalance: { mode: 'off' } });

@@ -40,3 +40,44 @@ test('a task of a cluster that is not created, or paused, waits and says why; it
   await world.until('it waits', () => world.taskStatus('third')?.phase === 'Waiting');
   assert.match(says('third'), /c-auth has lost the password/);
 });
+
+test('an upgrade waits while nobody can say what servers run; an older version is refused when they do', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  const { passwordAt } = world.kubelet;
+  world.kubelet.passwordAt = () => 'another one';
+  await world.task('older', { cluster: 'c', upgrade: { version: '8.1.1' } });
+  await world.pass(60_000);
+  assert.match(world.taskStatus('older')?.message ?? '', /did not let us in/);
+  assert.equal(world.taskStatus('older')?.phase, 'Waiting');
+  world.kubelet.passwordAt = passwordAt.bind(world.kubelet);
+  for (const { endpoint } of world.servers) world.hidden.add(String(endpoint));
+  await world.until('it says so', () => /no server .* answers/.test(world.taskStatus('older')?.message ?? ''));
+  await world.pass(60_000);
+  assert.equal(world.cluster('c')?.spec.version, undefined, 'the cluster is told nothing');
+  world.hidden.clear();
+  await world.until('it has ended', () => world.taskStatus('older')?.phase === 'Failed');
+  assert.equal(world.taskStatus('older')?.code, 'UPGRADE_OLDER');
+  assert.equal(world.taskStatus('older')?.waitingFor, undefined);
+});
+
+test('a task that runs when its cluster is paused says so, and goes on after that', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', {});
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  const to = world.status('c').members?.find(({ role }) => role === 'primary')?.pod ?? '';
+  // It cannot be carried out to its end.
+  world.denies = (label) => /SETSLOT|MIGRATE/.test(label);
+  await world.task('move', { cluster: 'c', reshard: { slots: 900, to } });
+  await world.until('it runs', () => world.taskStatus('move')?.phase === 'Running');
+  await world.patch('c', { spec: { paused: true } });
+  await world.until('it says so', () => /paused/.test(world.taskStatus('move')?.message ?? ''));
+  const { phase, operation, waitingFor } = world.taskStatus('move') ?? {};
+  assert.deepEqual([phase, operation], ['Running', world.status('c').currentOperation?.id]);
+  assert.match(waitingFor ?? '', /paused/);
+  world.denies = () => false;
+  await world.patch('c', { spec: { paused: false } });
+  await world.until('it is done', () => world.taskStatus('move')?.phase === 'Succeeded');
+  assert.doesNotMatch(JSON.stringify(world.taskStatus('move')), /paused/);
+});
