@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Machine, tryToKill } from '@reeve/cli/plane-testing';
 import { connect, type Connection, systemKubePorts } from '@reeve/kube';
@@ -16,6 +16,8 @@ const SIZE_MB = 96;
 /** Of util-linux. */
 const UNSHARE = 'unshare';
 const NSENTER = 'nsenter';
+/** Of a program that ends on the full disk. */
+const CODE = 7;
 const FILL =
   'trap "exit 0" TERM; dd if=/dev/zero of="$DATA/fill" bs=64k; echo "dd ended with $?"; while :; do sleep 0.1; done';
 
@@ -105,6 +107,24 @@ class SmallDisk implements AsyncDisposable {
   }
 }
 
+/** How the program ends that waits for a flag. */
+async function endOf(place: Place, flag: string): Promise<number | undefined> {
+  writeFileSync(flag, '');
+  try {
+    const pod = await until(
+      'it has ended',
+      async () => {
+        const found = await place.pod('ends');
+        return (found.status?.phase === 'Failed' || found.status?.phase === 'Succeeded') && found;
+      },
+      PATIENCE,
+    );
+    return pod.status?.containerStatuses?.[0]?.state?.terminated?.exitCode;
+  } finally {
+    rmSync(flag, { force: true });
+  }
+}
+
 /** What was said, and what went on. */
 export async function fullDisk(): Promise<string> {
   await using disk = new SmallDisk();
@@ -120,9 +140,19 @@ export async function fullDisk(): Promise<string> {
     env: [{ name: 'DATA', value: '/srv/data' }],
     volumeMounts: [{ name: 'data', mountPath: '/srv/data' }],
   };
+  // Outside of the small disk: what one waits for must not need room on it.
+  const flag = `${disk.folder}.flag`;
+  const waits = `while ! [ -e ${flag} ]; do sleep 0.1; done; exit ${CODE}`;
+  await place.create('ends', ['sh', '-c', waits], { restartPolicy: 'Never' });
+  await place.create('goes', ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.1; done']);
+  await place.running('ends');
+  await place.running('goes');
   await place.create('fills', ['sh', '-c', FILL], volume, mount);
   const { metadata } = await place.running('fills');
   await until('the disk is full', () => disk.freeBytes < 4_096, PATIENCE);
+  const ended = await endOf(place, flag);
+  assert.equal(ended, CODE, 'a failure on a full disk is told as what it is');
+  const goneMs = await place.remove('goes');
   // Writes still find room that the log of the store has already; in the end there is none.
   let told = '';
   const written: string[] = [];
@@ -145,5 +175,5 @@ export async function fullDisk(): Promise<string> {
   for (const name of ['before', ...written, 'room']) assert.ok(await place.isThere(name), `${name} was acknowledged`);
   await place.write('after');
   assert.deepEqual(await place.lookAround(), [], 'the same run of the healthy pod');
-  return `a write: ${told}; reads and pods go on; with room again it takes writes at once; started anew it has all ${written.length + 2} that it acknowledged, and the same processes`;
+  return `a program that ended on it: ${ended}; a pod deleted on it: gone in ${goneMs.toFixed(0)} ms; a write: ${told}; reads and pods go on; with room again it takes writes at once; started anew it has all ${written.length + 2} that it acknowledged, and the same processes`;
 }
