@@ -20,6 +20,11 @@ const DEATHS_AT_LOOKS = 24;
 /** Slots that move one by one are thousands of effects of few kinds: of such a stage so many deaths, evenly spread. */
 const MOST_DEATHS = 600;
 
+/** Deaths with a server, of a stage: so many, or all there are if these are few. */
+const MOST_STRUCK = 30;
+const FEW_STRUCK = 120;
+const SERVERS = 6;
+
 const [index = 0, of = 1, every = 1] = process.argv.slice(2).map(Number);
 
 /** Every effect, before it happens and after; then some among all looks. */
@@ -34,6 +39,18 @@ function deathsOf(effects: number, withLooks: number): readonly Death[] {
   return deaths.filter((_, number) => number % every === 0);
 }
 
+/** With a server each: evenly spread over all moments, before and after, and all servers of a small cluster. */
+function struckDeathsOf(effects: number): readonly Death[] {
+  const all = effects * SERVERS;
+  const apart = every * (2 * all <= FEW_STRUCK ? 1 / 2 : all / MOST_STRUCK);
+  const deaths: Death[] = [];
+  for (let number = 0, at = 0; at < all; number++, at = Math.floor(number * apart)) {
+    const comes = number % 2 === 0 ? 'before' : 'after';
+    deaths.push({ after: at % effects, comes, looksCount: false, server: Math.floor(at / effects) });
+  }
+  return deaths;
+}
+
 async function play(stage: Stage): Promise<void> {
   const undisturbed = { after: Number.POSITIVE_INFINITY, comes: 'before' } as const;
   const calm = await live(stage, { ...undisturbed, looksCount: false });
@@ -42,22 +59,30 @@ async function play(stage: Stage): Promise<void> {
   let lives = 0;
   let deaths = 0;
   let problems = [calm, looking].flatMap(({ problem }) => (problem === undefined ? [] : [`undisturbed: ${problem}`]));
+  let name = stage.name;
   const report = () => {
-    const line: DeathReport = { stage: stage.name, effects: calm.effects, withLooks, lives, deaths, problems };
+    const line: DeathReport = { stage: name, effects: calm.effects, withLooks, lives, deaths, problems };
     process.stdout.write(`${JSON.stringify(line)}\n`);
     [lives, deaths, problems] = [0, 0, []];
   };
-  for (const [number, death] of deathsOf(calm.effects, withLooks).entries()) {
-    if (number % of !== index) continue;
-    const life = await live(stage, death);
-    lives++;
-    deaths += life.deaths;
-    const where = `death ${death.comes} effect ${death.after}${death.looksCount ? ' with looks' : ''}`;
-    if (life.problem !== undefined) problems.push(`${where}: ${life.problem}`);
-    else if (life.deaths === 0) problems.push(`${where} did not come: this life had ${life.effects}`);
-    if (lives >= REPORT_EVERY) report();
-  }
-  report();
+  const playAll = async (all: readonly Death[]) => {
+    for (const [number, death] of all.entries()) {
+      if (number % of !== index) continue;
+      const life = await live(stage, death);
+      lives++;
+      deaths += life.deaths;
+      const who = death.server === undefined ? '' : ` with server ${death.server}`;
+      const where = `death ${death.comes} effect ${death.after}${death.looksCount ? ' with looks' : ''}${who}`;
+      if (life.problem !== undefined) problems.push(`${where}: ${life.problem}`);
+      else if (life.deaths === 0) problems.push(`${where} did not come: this life had ${life.effects}`);
+      if (lives >= REPORT_EVERY) report();
+    }
+    report();
+  };
+  await playAll(deathsOf(calm.effects, withLooks));
+  if (stage.isAlone) return;
+  name = `${stage.name}; a server dies, too`;
+  await playAll(struckDeathsOf(calm.effects));
 }
 
 const only = process.argv[5] ?? '';

@@ -16,4 +16,19 @@ for (const stage of stages) {
       assert.equal(deaths, 1);
     }
   });
+  if (stage.isAlone) continue;
+  test(`${stage.name}: a server dies with the operator`, async () => {
+    const { deaths, problem } = await live(stage, { after: 2, comes: 'after', looksCount: false, server: 2 });
+    assert.equal(problem, undefined);
+    assert.equal(deaths, 1);
+  });
 }
+
+test('a primary that dies with the operator right before its replica changes places', async () => {
+  const stage = stages.find(({ name }) => name === 'replicas that change places');
+  assert.ok(stage);
+  for (const server of [0, 1, 2, 3, 4, 5]) {
+    const { problem } = await live(stage, { after: 4, comes: 'after', looksCount: false, server });
+    assert.equal(problem, undefined);
+  }
+});

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { OperatorWorld } from '@reeve/redis/operator-world';
 import { putTogether, sharing } from '@reeve/redis/operator-zones';
 import { slotOfKey } from '@reeve/simulation/redis';
+import { doomed, living, losePod, type ModelServer } from './struck.ts';
 
 /** What is to be done when a life is over. */
 export interface Endings {
@@ -18,6 +19,12 @@ export interface Stage {
   open?(t: Endings): Promise<OperatorWorld>;
   /** Who holds keys there. Default: the servers in pods. */
   servers?(world: OperatorWorld): readonly ModelServer[];
+  /** Who must hold the same keys in the end. */
+  copies?(world: OperatorWorld): readonly ModelServer[];
+  /** What a server that dies with the operator takes with it, and how it comes back. Default: its pod is lost. */
+  strike?(world: OperatorWorld, server: ModelServer): void;
+  /** What is asked for can fail if a server dies: nothing is said of that here. */
+  readonly isAlone?: true;
   /** There is no cluster yet that could hold keys. */
   readonly isNew?: true;
   /** What must be there before. */
@@ -78,6 +85,7 @@ export const mainStages: readonly Stage[] = [
   },
   {
     name: 'replace a lost pod',
+    isAlone: true,
     prepare: (world) => created(world),
     async play(world) {
       const lost = world.status(NAME).members?.find(({ role }) => role === 'primary');
@@ -105,6 +113,7 @@ export const mainStages: readonly Stage[] = [
   },
   {
     name: 'failover task',
+    isAlone: true,
     prepare: (world) => created(world),
     async play(world) {
       const to = world.status(NAME).members?.find(({ role }) => role === 'replica')?.pod ?? '';
@@ -117,6 +126,7 @@ export const mainStages: readonly Stage[] = [
   },
   {
     name: 'reshard task, then even again',
+    isAlone: true,
     prepare: (world) => created(world),
     async play(world) {
       const to = world.status(NAME).members?.find(({ role }) => role === 'primary')?.pod ?? '';
@@ -140,6 +150,8 @@ export interface Death {
   readonly comes: 'before' | 'after';
   /** Whether a look at a server counts as an effect, too. */
   readonly looksCount: boolean;
+  /** Of the server that dies with it. Default: none does. */
+  readonly server?: number;
 }
 
 /** What came to rest must stay as it is, also with a successor who begins only now. */
@@ -150,7 +162,7 @@ export async function live(stage: Stage, death: Death): Promise<Life> {
   const endings: (() => Promise<void>)[] = [];
   const t: Endings = { after: (ending) => void endings.push(ending) };
   const world = await (stage.open?.(t) ?? OperatorWorld.start(t));
-  const servers = () => stage.servers?.(world) ?? world.servers;
+  const servers = () => living(stage.servers?.(world) ?? world.servers);
   world.looksCount = death.looksCount;
   world.deathComes = death.comes;
   const figures = () => ({ effects: world.effects - began, deaths: world.deaths });
@@ -160,6 +172,10 @@ export async function live(stage: Stage, death: Death): Promise<Life> {
     const keys = stage.isNew ? [] : await write(world, servers());
     began = world.effects;
     world.diesAfter = death.after;
+    world.died = () => {
+      const server = death.server === undefined ? undefined : doomed(servers(), death.server);
+      if (server) (stage.strike ?? losePod)(world, server);
+    };
     await stage.play(world);
     const lived = figures();
     world.diesAfter = Number.POSITIVE_INFINITY;
@@ -168,6 +184,7 @@ export async function live(stage: Stage, death: Death): Promise<Life> {
     assert.equal(world.status(NAME).slots, 16_384);
     assert.deepEqual(openSlots(world, servers()), []);
     assertHeld(world, servers(), keys);
+    if (stage.copies) assertHeld(world, stage.copies(world), keys);
     for (const ending of endings.splice(0)) await ending();
     return lived;
   } catch (error) {
@@ -195,8 +212,6 @@ function keysIn(slot: number, count: number): readonly string[] {
   return keys;
 }
 
-export type ModelServer = OperatorWorld['servers'][number];
-
 function ownerOf(servers: readonly ModelServer[], slot: number): ModelServer {
   const owning = servers.filter((server) => server.isPrimary && server.ownerOf(slot) === server.self);
   assert.equal(owning.length, 1, `slot ${slot} has ${owning.length} owners`);
@@ -211,7 +226,7 @@ function assertHeld(world: OperatorWorld, servers: readonly ModelServer[], keys:
 }
 
 export const owners = (world: OperatorWorld): readonly ModelServer[] =>
-  world.servers.filter((server) => server.isPrimary && tableOf(world, server).ownSlots > 0);
+  living(world.servers).filter((server) => server.isPrimary && tableOf(world, server).ownSlots > 0);
 
 function isEven(world: OperatorWorld): boolean {
   const shares = owners(world).map((server) => tableOf(world, server).ownSlots);
@@ -232,7 +247,9 @@ function tableOf(world: OperatorWorld, server: ModelServer): { readonly ownSlots
 }
 
 function openSlots(world: OperatorWorld, servers: readonly ModelServer[] = world.servers): readonly string[] {
-  return servers.filter((server) => tableOf(world, server).open > 0).map(({ endpoint }) => String(endpoint));
+  return living(servers)
+    .filter((server) => tableOf(world, server).open > 0)
+    .map(({ endpoint }) => String(endpoint));
 }
 
 /** What whoever moved slots by hand left behind: one slot half moved, one open at its source only, one at its target only. */

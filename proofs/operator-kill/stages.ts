@@ -1,9 +1,10 @@
 /** All stages in which the operator dies: those of pods, and those of tasks, of agents in pods and of bare servers. */
 import assert from 'node:assert/strict';
 import { ExternalWorld } from '@reeve/redis/operator-external';
-import { agentsInPods } from '@reeve/redis/operator-pod-agents';
+import { type AgentsInPods, agentsInPods } from '@reeve/redis/operator-pod-agents';
 import { OperatorWorld } from '@reeve/redis/operator-world';
 import { created, isRunning, LONG_MS, mainStages, NAME, owners, type Stage, VOLUMES } from './deaths.ts';
+import { losePod, type ModelServer } from './struck.ts';
 
 async function done(world: OperatorWorld, task: string, spec: object): Promise<void> {
   await world.task(task, { cluster: NAME, ...spec });
@@ -13,6 +14,18 @@ async function done(world: OperatorWorld, task: string, spec: object): Promise<v
 }
 
 const EMPTY = 'd';
+
+const serversOf = (world: OperatorWorld, cluster: string): readonly ModelServer[] =>
+  (world.status(cluster).members ?? []).map(({ pod }) => world.serverOf(pod));
+
+const podAgents = new WeakMap<OperatorWorld, AgentsInPods>();
+
+const AWAY_MS = 20_000;
+
+/** Whoever starts again what ended on a machine does so after a while. */
+function later(world: OperatorWorld, begin: () => void): void {
+  void world.clock.sleep(AWAY_MS).then(begin);
+}
 
 /** Of a world, which knows nothing of the servers that are somebody's. */
 const externals = new WeakMap<OperatorWorld, ExternalWorld>();
@@ -26,12 +39,14 @@ function externalOf(world: OperatorWorld): ExternalWorld {
 const taskStages: readonly Stage[] = [
   {
     name: 'backup task, and restore',
+    isAlone: true,
     async prepare(world) {
       await created(world);
       await world.create(EMPTY, {});
       await world.until('another one runs', () => world.status(EMPTY).phase === 'Running');
     },
-    servers: (world) => (world.status(NAME).members ?? []).map(({ pod }) => world.serverOf(pod)),
+    servers: (world) => serversOf(world, NAME),
+    copies: (world) => serversOf(world, EMPTY),
     async play(world) {
       await done(world, 'save', { backup: {} });
       await done(world, 'load', { cluster: EMPTY, restore: { cluster: NAME, name: 'save' } });
@@ -48,6 +63,7 @@ const taskStages: readonly Stage[] = [
   },
   {
     name: 'approved creation',
+    isAlone: true,
     isNew: true,
     prepare: (world) => world.create(NAME, { creation: 'manual' }),
     async play(world) {
@@ -64,8 +80,16 @@ const agentStages: readonly Stage[] = [
     name: 'agents in pods: grow and shrink',
     async open(t) {
       const world = await OperatorWorld.start(t);
-      agentsInPods(world, t);
+      podAgents.set(world, agentsInPods(world, t));
       return world;
+    },
+    strike(world, server) {
+      const pod = losePod(world, server);
+      // Its own, and that of another one, whose server lives.
+      const agents = [...(podAgents.get(world)?.agents ?? [])];
+      const other = agents.find(([name]) => name !== pod)?.[0] ?? '';
+      for (const [name, agent] of agents) if (name === pod || name === other) agent.kill();
+      later(world, () => podAgents.get(world)?.startAgentOf(other));
     },
     prepare: (world) =>
       created(world, { agents: 'sidecar', ...VOLUMES, migration: { engine: 'atomic', pace: 'fast' } }),
@@ -86,6 +110,16 @@ const agentStages: readonly Stage[] = [
       return external.operator;
     },
     servers: (world) => externalOf(world).servers,
+    strike(world, server) {
+      const external = externalOf(world);
+      const name = external.nameOf(server);
+      world.model.kill(server);
+      external.killAgent(name);
+      later(world, () => {
+        external.restartServer(name);
+        external.startAgent(name);
+      });
+    },
     async prepare(world) {
       await world.create(NAME, { members: 'external', migration: { engine: 'atomic', pace: 'fast' } });
       await externalOf(world).enrollAll(NAME, 6);
@@ -96,7 +130,9 @@ const agentStages: readonly Stage[] = [
     async play(world) {
       await done(world, 'in', { addNode: { member: 'h-7', as: 'primary' } });
       const owning = () => externalOf(world).servers.filter(({ isPrimary }) => isPrimary).length;
-      await world.until('it is one of them', () => isRunning(world) && owning() === 4, LONG_MS);
+      // A primary without a replica, where each should have one: the cluster is not well until it has left.
+      const isIdle = () => world.status(NAME).currentOperation === undefined;
+      await world.until('it is one of them', () => isIdle() && owning() === 4, LONG_MS);
       await done(world, 'out', { deleteNode: { node: 'h-7' } });
       const isOut = () => isRunning(world) && world.status(NAME).members?.length === 6;
       await world.until('it has left', isOut, LONG_MS);

@@ -153,7 +153,7 @@ test('a replica that may be the only copy of its shard is not reset, also when t
     node.id === idOf('p1r0') ? node : { ...node, knows: without },
   );
   const plan = deleteNodeOperation.plan(decision.goal, viewWith(forgotten, {}), 0, []);
-  assert.deepEqual([plan.commands.length, plan.waitingFor?.[0]?.reason], [0, 'PrimaryUnavailable']);
+  assert.deepEqual([plan.commands.length, plan.refused?.[0]?.code], [0, 'GOAL_OVERTAKEN']);
   // One that is of no use to a primary that is there may go.
   assert.equal(planOf({ p1r0: { linkUp: false } }).commands.length, 1);
 });

@@ -275,6 +275,10 @@ function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: nu
     others.some((node) => lineAbout(itself, node.id) !== undefined);
   if (remembering.length === 0 && !attached) return { commands: [] };
   const kept = itself && whyKept(view, itself);
+  if (kept && remembering.length < others.length) {
+    // Who is forgotten cannot be elected: a fix introduces it again, and must not wait for this.
+    return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message: kept.message, subjects: kept.subjects }] };
+  }
   if (kept) return wait(kept);
   const moved = movedNodes(view);
   if (moved.length > 0) {

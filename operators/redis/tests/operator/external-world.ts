@@ -78,6 +78,10 @@ export class ExternalWorld {
     this.operator.model.restart(this.#of(name).server);
   }
 
+  nameOf(server: ModelServer): string {
+    return [...this.#bare].find(([, bare]) => bare.server === server)?.[0] ?? '';
+  }
+
   server(name: string): ModelServer {
     return this.#of(name).server;
   }

@@ -51,6 +51,10 @@ export class Kubelet {
     return running.server;
   }
 
+  podOf(server: ModelServer): string | undefined {
+    return [...this.#running].find(([, running]) => running.server === server)?.[0];
+  }
+
   /** All servers that run in pods. */
   get servers(): readonly ModelServer[] {
     return [...this.#running.values()].map(({ server }) => server);

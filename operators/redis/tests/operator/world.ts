@@ -49,6 +49,8 @@ export class OperatorWorld {
   diesAfter = Number.POSITIVE_INFINITY;
   /** It dies with the first write to the API of which this holds. */
   diesWith: (request: TransportRequest) => boolean = () => false;
+  /** What else happens in the moment in which it dies. */
+  died: () => void = () => undefined;
   /** Only what changes something is an effect: whoever dies between two looks has left what he left before them. */
   looksCount = true;
   /** Before it happens, or when it has happened and nobody heard of it. Default: by turns. */
@@ -226,6 +228,7 @@ export class OperatorWorld {
         // Nobody hears of that either.
       }
     }
+    this.died();
     return never();
   }
 
@@ -238,6 +241,7 @@ export class OperatorWorld {
       if (isWrite && this.failsOn(request)) throw new ReeveError('KUBE_UNREACHABLE', 'the server does not answer');
       if (isWrite && !this.#survives(life, false)) {
         if (this.#happensAtDeath) await transport(request);
+        this.died();
         return never();
       }
       const answer = await transport(request);
@@ -271,7 +275,8 @@ export class OperatorWorld {
     this.#stop?.abort();
     await settled();
     await this.clock.advance(60_000);
-    await this.#managed?.catch(() => undefined);
+    // One that died and has no successor yet never ends.
+    if (this.deaths === this.#replaced) await this.#managed?.catch(() => undefined);
   }
 
   async create(name: string, spec: Partial<RedisCluster['spec']> = {}): Promise<void> {
