@@ -16,9 +16,12 @@ export function doomed(servers: readonly ModelServer[], number: number): ModelSe
   return spared[number % Math.max(1, spared.length)];
 }
 
-/** Somebody else has all that it has: its primary, or a replica that is in step with it. One that has nothing needs nobody. */
+/**
+ * Somebody else has all that it has: its primary, or a replica that is in step with it. One that has nothing needs nobody; slots are
+ * something, also without a key: only a person gives them up.
+ */
 function hasCopy(server: ModelServer, servers: readonly ModelServer[]): boolean {
-  if (server.keyCount() === 0) return true;
+  if (server.keyCount() === 0 && !(server.isPrimary && server.slotsOf(server.self.mark).runs.length > 0)) return true;
   if (!server.isPrimary) return servers.some((other) => other.isPrimary && follows(server, other));
   // Who is being forgotten, to leave, is not elected either.
   const isKnown = (id: string) => servers.every((one) => one.id === id || one.peers.has(id));
