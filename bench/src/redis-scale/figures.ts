@@ -19,7 +19,10 @@ export const kilobytesPerSecond = ({ idle }: ScaleFigures): number =>
 const sentPerSecond = ({ idle, agents }: ScaleFigures): number =>
   (idle.sentBytes / idle.seconds + agents.sentPerSecond) / 1_000;
 
+/** Most of it does not depend on nodes, so that only gross growth shows; what a turn needs shows the rest. */
 const keptPerNode = ({ nodes, keptBytes }: ScaleFigures): number => keptBytes / nodes;
+
+const turnHeapPerNode = ({ nodes, turnBytes }: ScaleFigures): number => turnBytes / nodes;
 
 /** Held at the largest; a part of the sizes has a part of the bars. */
 export function barsOf(all: readonly ScaleFigures[]): readonly Bar[] {
@@ -33,6 +36,7 @@ export function barsOf(all: readonly ScaleFigures[]): readonly Bar[] {
     atMost(`idle manager and ${LARGEST} agents, to the API, KB/s`, sentPerSecond(largest), MOST_KB_PER_SECOND),
     atMost(`a turn for each node, ${LARGEST} nodes / ${SMALLER} nodes`, growth(perNodeMs), MOST_GROWTH),
     atMost(`kept heap for each node, ${LARGEST} nodes / ${SMALLER} nodes`, growth(keptPerNode), MOST_GROWTH),
+    atMost(`heap in a turn for each node, ${LARGEST} nodes / ${SMALLER} nodes`, growth(turnHeapPerNode), MOST_GROWTH),
     atMost(`the resource at ${LARGEST} nodes, KB`, largest.objectBytes / 1_024, MOST_OBJECT_KB),
     atMost(`the resource while ${LARGEST} nodes are created, KB`, largest.creatingBytes / 1_024, MOST_OBJECT_KB),
   ];
