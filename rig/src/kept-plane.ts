@@ -1,6 +1,7 @@
 /**
  * The control plane of `npm start`. Whatever is killed comes back: pods by their control plane, and the control plane by this. One that
- * was ended in order (Ctrl-C, `reeve down` from another terminal) is not begun again.
+ * was ended in order (Ctrl-C, `reeve down` from another terminal) is not begun again, nor any once all of it is to end: a second Ctrl-C
+ * ends a control plane that is closing with another code.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,6 +15,7 @@ export class KeptPlane {
   readonly #data: string;
   readonly #say: (line: string) => void;
   #child: ChildProcess;
+  #isToEnd = false;
   isOver = false;
 
   private constructor(data: string, say: (line: string) => void, child: ChildProcess) {
@@ -24,25 +26,30 @@ export class KeptPlane {
 
   /** One that is ready, or the exit code of one that could not start: somebody else has the folder, or it cannot be used. */
   static async start(data: string, say: (line: string) => void): Promise<KeptPlane | number> {
-    const child = await begin(data, say);
-    return typeof child === 'number' ? child : new KeptPlane(data, say, child);
+    const { child, isReady } = spawnPlane(data, say);
+    return (await isReady) ? new KeptPlane(data, say, child) : (child.exitCode ?? 1);
   }
 
   /** Until it has ended in order, or does not come back. Its exit code. */
   async keep(): Promise<number> {
     for (;;) {
       const { signal, code } = await endOf(this.#child);
-      if (code === 0) return this.#end(0);
+      if (code === 0 || this.#isToEnd) return this.#over(0);
       this.#say(
         `\nThe control plane has ended (${signal ?? `exit code ${code}`}). Its pods go on; it is started again.\n`,
       );
-      const next = await begin(this.#data, this.#say);
-      if (typeof next === 'number') return this.#end(next);
-      this.#child = next;
+      const next = spawnPlane(this.#data, this.#say);
+      this.#child = next.child;
+      if (!(await next.isReady) && !this.#isToEnd) return this.#over(next.child.exitCode ?? 1);
     }
   }
 
-  #end(code: number): number {
+  /** From now on nothing is begun again. */
+  toEnd(): void {
+    this.#isToEnd = true;
+  }
+
+  #over(code: number): number {
     this.isOver = true;
     return code;
   }
@@ -54,7 +61,13 @@ export class KeptPlane {
   }
 }
 
-async function begin(data: string, say: (line: string) => void): Promise<ChildProcess | number> {
+interface Spawned {
+  readonly child: ChildProcess;
+  /** False: it ended before, and not because it was asked to. Stopped while it started, it may have begun pods, which are ours to end. */
+  readonly isReady: Promise<boolean>;
+}
+
+function spawnPlane(data: string, say: (line: string) => void): Spawned {
   const child = spawn(process.execPath, [REEVE, 'up', '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] });
   let told = '';
   const pass = upLines(say);
@@ -62,9 +75,11 @@ async function begin(data: string, say: (line: string) => void): Promise<ChildPr
     told += text;
     pass(text);
   });
-  while (!told.includes('Ctrl-C') && !hasEnded(child)) await sleep(LOOK_EVERY_MS);
-  // Stopped while it started, it may have begun pods, which are ours to end.
-  return hasEnded(child) && child.exitCode !== 0 ? (child.exitCode ?? 1) : child;
+  const ready = async (): Promise<boolean> => {
+    while (!told.includes('Ctrl-C') && !hasEnded(child)) await sleep(LOOK_EVERY_MS, undefined, { ref: false }); // the child keeps us here
+    return !hasEnded(child) || child.exitCode === 0;
+  };
+  return { child, isReady: ready() };
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;

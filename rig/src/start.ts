@@ -151,10 +151,12 @@ async function bringUp(): Promise<number> {
   const plane = await KeptPlane.start(data, say);
   // Somebody else has the folder, or it cannot be used: nothing of it is ours to end.
   if (typeof plane === 'number') return plane;
+  void stop.asked.then(() => plane.toEnd());
   let code = 1;
   try {
     code = stop.isAsked ? 0 : await show(plane, stop);
   } finally {
+    plane.toEnd();
     const ended = await down(stop);
     code ||= ended;
     // If it does not end, that was said.

@@ -312,7 +312,7 @@ export class ClusterTurn {
   }
 
   async #nextTask(seen: Seen, environment: Environment): Promise<void> {
-    if (!this.#isConfigured(seen)) return;
+    if (this.#whyTasksWait(seen) !== undefined) return;
     const { work, tasks } = this.#given;
     const stored = this.#before.members ?? [];
     const open = tasks.filter(({ metadata }) => metadata.uid !== this.#endedTask);

@@ -42,7 +42,11 @@ test('one that breaks off again and again is waited for like anything else, unti
     for (const look of looks) fillings.saw(viewWith(look));
     return !fillings.isAllThatIsWaitedFor([waitFor('p0r0')]);
   };
-  assert.equal(isCounted(filling, down, filling, loading, { unreachable: 'refused' }, filling, down, filling), false);
+  assert.equal(isCounted(filling, down, filling, loading, filling, down, filling), false);
   assert.equal(isCounted(down, filling), true);
   assert.equal(isCounted({}, filling), false);
+  // It dies each time that it reads what it got, and nobody ever hears of it in between.
+  const dead = { unreachable: 'refused' };
+  assert.equal(isCounted(loading, dead, loading, dead, loading), false);
+  assert.equal(isCounted(dead, loading), true);
 });

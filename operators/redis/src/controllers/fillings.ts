@@ -12,17 +12,17 @@ const MOST_BREAKS = 3;
 
 export class Fillings {
   #underWay: ReadonlySet<NodeId> = new Set();
-  /** Begun, and neither seen complete nor broken off: who cannot be read may still be at it. */
+  /** Begun, and neither seen complete nor broken off. */
   readonly #begun = new Set<NodeId>();
   readonly #breaks = new Map<NodeId, number>();
 
-  /** Takes in what a look says of them. */
+  /** Takes in what a look says of them. Who does not answer at all has broken off, too: it may die each time that it reads what it got. */
   saw(view: ClusterView): void {
     this.#underWay = new Set(view.nodes.filter(isFilling).map(({ id }) => id));
     for (const id of this.#underWay) this.#begun.add(id);
     for (const node of view.nodes) {
-      if (!isReported(node) || this.#underWay.has(node.id) || !this.#begun.delete(node.id)) continue;
-      const isComplete = node.report.value.self.role === 'primary' || isInSync(node);
+      if (this.#underWay.has(node.id) || !this.#begun.delete(node.id)) continue;
+      const isComplete = isReported(node) && (node.report.value.self.role === 'primary' || isInSync(node));
       this.#breaks.set(node.id, isComplete ? 0 : (this.#breaks.get(node.id) ?? 0) + 1);
     }
   }

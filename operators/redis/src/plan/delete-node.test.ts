@@ -147,13 +147,24 @@ test('a replica that may be the only copy of its shard is not reset, also when t
   const kept = (nodes: Nodes) => [planOf(nodes).commands.length, planOf(nodes).waitingFor?.[0]?.reason];
   assert.deepEqual(kept({ p1: dead }), [0, 'PrimaryUnavailable']);
   assert.deepEqual(kept({ p1: { flags: ['fail?'] } }), [0, 'PrimarySuspected']);
-  // Forgotten by all, and not reset yet.
+  // Forgotten by all, and not reset yet; or by the first alone.
   const without = worldOf().flatMap(({ id }) => (id === idOf('p1r0') ? [] : [id]));
-  const forgotten = worldOf({ p1: dead }).map((node) =>
-    node.id === idOf('p1r0') ? node : { ...node, knows: without },
-  );
-  const plan = deleteNodeOperation.plan(decision.goal, viewWith(forgotten, {}), 0, []);
-  assert.deepEqual([plan.commands.length, plan.refused?.[0]?.code], [0, 'GOAL_OVERTAKEN']);
+  for (const many of [without.length, 1]) {
+    const forgotten = (nodes: Nodes) =>
+      worldOf(nodes).map((node) =>
+        node.id !== idOf('p1r0') && without.indexOf(node.id) < many ? { ...node, knows: without } : node,
+      );
+    const plan = deleteNodeOperation.plan(decision.goal, viewWith(forgotten({ p1: dead }), {}), 0, []);
+    assert.deepEqual([plan.commands.length, plan.refused?.[0]?.code], [0, 'GOAL_OVERTAKEN'], `${many} forgot`);
+    // Its primary answers, whatever others suspect: that is waited for.
+    const suspected = deleteNodeOperation.plan(
+      decision.goal,
+      viewWith(forgotten({ p1: { flags: ['fail?'] } }), {}),
+      0,
+      [],
+    );
+    assert.deepEqual([suspected.commands.length, suspected.refused], [0, undefined]);
+  }
   // One that is of no use to a primary that is there may go.
   assert.equal(planOf({ p1r0: { linkUp: false } }).commands.length, 1);
 });

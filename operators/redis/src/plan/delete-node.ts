@@ -183,6 +183,10 @@ function planDelete(
     const message = `${nodeName(view, goal.id)} owns slots ${more}, which it did not own when this was approved`;
     return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message, subjects: [goal.id] }] };
   }
+  const kept = inFlight.length === 0 ? whyKeptHalfForgotten(goal, view) : undefined;
+  if (kept) {
+    return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message: kept.message, subjects: kept.subjects }] };
+  }
   const moves = planMoves(goal.moves, view, now, inFlight);
   if (!isReached(moves) && isStillKnown(goal, view)) return moves;
   const running = inFlight[0]?.command;
@@ -195,6 +199,15 @@ function planDelete(
 /** After the last FORGET nobody can say anything about its slots any more, and need not. */
 function isStillKnown(goal: DeleteNodeGoal, view: ClusterView): boolean {
   return reported(view).some((node) => node.id !== goal.id && lineAbout(node, goal.id) !== undefined);
+}
+
+/** Who is forgotten, be it by some, may not be elected: a fix introduces it again, and must not wait for this. */
+function whyKeptHalfForgotten(goal: DeleteNodeGoal, view: ClusterView): Waiting | undefined {
+  const victim = nodeOf(view, goal.id);
+  const others = reported(view).filter((node) => node.id !== goal.id);
+  if (!victim || !isReported(victim) || others.every((node) => lineAbout(node, goal.id))) return undefined;
+  const kept = whyKept(view, victim);
+  return kept?.reason === 'PrimaryUnavailable' ? kept : undefined;
 }
 
 function slotsBeyond(goal: DeleteNodeGoal, view: ClusterView): string | undefined {
@@ -275,10 +288,6 @@ function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: nu
     others.some((node) => lineAbout(itself, node.id) !== undefined);
   if (remembering.length === 0 && !attached) return { commands: [] };
   const kept = itself && whyKept(view, itself);
-  if (kept && remembering.length < others.length) {
-    // Who is forgotten cannot be elected: a fix introduces it again, and must not wait for this.
-    return { commands: [], refused: [{ code: 'GOAL_OVERTAKEN', message: kept.message, subjects: kept.subjects }] };
-  }
   if (kept) return wait(kept);
   const moved = movedNodes(view);
   if (moved.length > 0) {

@@ -51,15 +51,23 @@ test('an upgrade waits while nobody can say what servers run; an older version i
   await world.pass(60_000);
   assert.match(world.taskStatus('older')?.message ?? '', /did not let us in/);
   assert.equal(world.taskStatus('older')?.phase, 'Waiting');
+  await world.task('look', { cluster: 'c', check: {} });
+  await world.task('move', { cluster: 'c', reshard: { slots: 10, to: 'c-0' } });
+  await world.pass(60_000);
+  for (const name of ['look', 'move'])
+    assert.match(world.taskStatus(name)?.waitingFor ?? '', /did not let us in/, name);
   world.kubelet.passwordAt = passwordAt.bind(world.kubelet);
   for (const { endpoint } of world.servers) world.hidden.add(String(endpoint));
   await world.until('it says so', () => /no server .* answers/.test(world.taskStatus('older')?.message ?? ''));
   await world.pass(60_000);
   assert.equal(world.cluster('c')?.spec.version, undefined, 'the cluster is told nothing');
+  for (const name of ['look', 'move']) assert.match(world.taskStatus(name)?.waitingFor ?? '', /no server/, name);
   world.hidden.clear();
   await world.until('it has ended', () => world.taskStatus('older')?.phase === 'Failed');
   assert.equal(world.taskStatus('older')?.code, 'UPGRADE_OLDER');
   assert.equal(world.taskStatus('older')?.waitingFor, undefined);
+  for (const name of ['look', 'move'])
+    await world.until(`${name} is done`, () => world.taskStatus(name)?.phase === 'Succeeded');
 });
 
 test('a task that runs when its cluster is paused says so, and goes on after that', async (t) => {

@@ -135,7 +135,8 @@ export class Runs {
     const folder = this.runFolder(key);
     const meant = await files.read(join(folder, 'intent'));
     if (meant === undefined) return undefined;
-    const intent = jsonOf<Intent>(meant) ?? unreadable(key, this.#now());
+    const told = jsonOf<Intent>(meant);
+    const intent = told ?? unreadable(key, this.#now());
     const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop')));
     const mainPath = join(folder, 'main');
     const text = await files.read(mainPath);
@@ -159,8 +160,10 @@ export class Runs {
       now: this.#now(),
     };
     if (identity || exit || this.#launched.has(this.cookieOf(key))) return instanceOf(evidence);
-    // A shim that was never heard of: either it can never begin any more, or it did and must be among the processes.
-    if (isGivingUp && (await files.claim(join(folder, 'claim')))) return instanceOf({ ...evidence, isGivenUp: true });
+    // A shim that was never heard of: either it can never begin any more, or it did and must be among the processes. Where the intent
+    // was lost with the power, the claim may have been, too.
+    const isUnclaimed = isGivingUp && told !== undefined && (await files.claim(join(folder, 'claim')));
+    if (isUnclaimed) return instanceOf({ ...evidence, isGivenUp: true });
     const isShy = this.#now() - intent.at < SHY_MS && !isGivingUp;
     return instanceOf({ ...evidence, isDeserted: !isShy && !this.scan().byCookie.has(this.cookieOf(key)) });
   }
