@@ -3,11 +3,11 @@
  * traffic; and in simulation the death of the operator at its every effect. It converges, nothing is lost, no slot is left open, no
  * process is there twice, none is orphaned, and exit codes of the meantime are known.
  *
- *     npm run proof -- redis-operator-kill [--rounds 100] [--agent-rounds 30] [--seed 1] [--every 1]
+ *     npm run proof -- redis-operator-kill [--rounds 100] [--agent-rounds 30] [--seed 1] [--every 1] [--struck 30]
  *         [--only real|simulated] [--operation NAME] [--victim NAME] [--stage NAME]
  *
  * `--agent-rounds`: of a cluster with an agent in each pod, on a control plane of its own; agents are among what is killed there.
- * `--every` 10: a tenth of the simulated deaths, for trying out.
+ * `--every` 10: a tenth of the simulated deaths, for trying out. `--struck`: at how many of the moments of a stage a server dies, too.
  */
 import { parseArgs } from 'node:util';
 import { generator } from './lib/random.ts';
@@ -19,6 +19,7 @@ import { writeResult } from './result.ts';
 const LEAST_ROUNDS = 100;
 /** Every operation meets every victim. */
 const LEAST_AGENT_ROUNDS = 30;
+const LEAST_STRUCK = 30;
 /** When nothing is being done there is nothing to be measured. */
 const IDLE_MS = 3_000;
 
@@ -42,6 +43,7 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
       'agent-rounds': { type: 'string', default: String(LEAST_AGENT_ROUNDS) },
       seed: { type: 'string', default: '1' },
       every: { type: 'string', default: '1' },
+      struck: { type: 'string', default: String(LEAST_STRUCK) },
       stage: { type: 'string' },
       only: { type: 'string' },
       operation: { type: 'string' },
@@ -51,7 +53,8 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
   const isWanted = ({ operation, victim }: RoundPlan) =>
     (values.operation ?? operation) === operation && (values.victim ?? victim) === victim;
   const { every, stage = '' } = values;
-  const simulated = values.only === 'real' ? undefined : await simulateDeaths({ every: Number(every), stage });
+  const struck = Number(values.struck);
+  const simulated = values.only === 'real' ? undefined : await simulateDeaths({ every: Number(every), struck, stage });
   const asked = { seed: Number(values.seed), isWanted };
   const isReal = values.only !== 'simulated';
   const real = isReal ? await killRounds({ ...asked, rounds: Number(values.rounds), hasAgents: false }) : NONE;
@@ -61,7 +64,8 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
   // What was chosen by a name that nothing has proves nothing.
   const hasRun = simulated ? lives > 0 : real.results.length + agents.results.length > 0;
   // A part is for trying out; only the whole is a result.
-  const isWhole = real.results.length >= LEAST_ROUNDS && agents.results.length >= LEAST_AGENT_ROUNDS;
+  const isWhole =
+    struck >= LEAST_STRUCK && real.results.length >= LEAST_ROUNDS && agents.results.length >= LEAST_AGENT_ROUNDS;
   const known = real.results.reduce((sum, { exitsKnown }) => sum + exitsKnown, 0);
   const isKnown = known > 0 || !isWhole; // else nobody can say whether exit codes are
   const ok = hasRun && isKnown && (simulated?.problems.length ?? 0) === 0 && isGood(real) && isGood(agents);

@@ -1,4 +1,4 @@
-/** A share of all deaths, in a process of its own: `deaths-child.ts INDEX OF EVERY [STAGE]`. Lines of JSON: what was lived, every few lives. */
+/** A share of all deaths, in a process of its own: `deaths-child.ts INDEX OF EVERY STRUCK [STAGE]`. Lines of JSON: what was lived, every few lives. */
 import { type Death, live, type Stage } from './deaths.ts';
 import { stages } from './stages.ts';
 
@@ -20,12 +20,11 @@ const DEATHS_AT_LOOKS = 24;
 /** Slots that move one by one are thousands of effects of few kinds: of such a stage so many deaths, evenly spread. */
 const MOST_DEATHS = 600;
 
-/** Deaths with a server, of a stage: so many, or all there are if these are few. */
-const MOST_STRUCK = 30;
+/** Deaths with a server are all played if they are few. */
 const FEW_STRUCK = 120;
 const SERVERS = 6;
 
-const [index = 0, of = 1, every = 1] = process.argv.slice(2).map(Number);
+const [index = 0, of = 1, every = 1, mostStruck = 0] = process.argv.slice(2).map(Number);
 
 /** Every effect, before it happens and after; then some among all looks. */
 function deathsOf(effects: number, withLooks: number): readonly Death[] {
@@ -42,7 +41,7 @@ function deathsOf(effects: number, withLooks: number): readonly Death[] {
 /** With a server each: evenly spread over all moments, before and after, and all servers of a small cluster. */
 function struckDeathsOf(effects: number): readonly Death[] {
   const all = effects * SERVERS;
-  const apart = every * (2 * all <= FEW_STRUCK ? 1 / 2 : all / MOST_STRUCK);
+  const apart = every * Math.max(1 / 2, 2 * all <= FEW_STRUCK ? 0 : all / mostStruck);
   const deaths: Death[] = [];
   for (let number = 0, at = 0; at < all; number++, at = Math.floor(number * apart)) {
     const comes = number % 2 === 0 ? 'before' : 'after';
@@ -80,10 +79,9 @@ async function play(stage: Stage): Promise<void> {
     report();
   };
   await playAll(deathsOf(calm.effects, withLooks));
-  if (stage.isAlone) return;
   name = `${stage.name}; a server dies, too`;
   await playAll(struckDeathsOf(calm.effects));
 }
 
-const only = process.argv[5] ?? '';
+const only = process.argv[6] ?? '';
 for (const stage of stages) if (stage.name.includes(only)) await play(stage);

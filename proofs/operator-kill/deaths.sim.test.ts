@@ -16,7 +16,6 @@ for (const stage of stages) {
       assert.equal(deaths, 1);
     }
   });
-  if (stage.isAlone) continue;
   test(`${stage.name}: a server dies with the operator`, async () => {
     const { deaths, problem } = await live(stage, { after: 2, comes: 'after', looksCount: false, server: 2 });
     assert.equal(problem, undefined);

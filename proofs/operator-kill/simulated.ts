@@ -23,6 +23,8 @@ export interface Simulated {
 export interface DeathsWanted {
   /** 1: each effect. A larger number is for trying out. */
   readonly every: number;
+  /** So many deaths with a server of each stage, evenly spread; or all there are if these are few. */
+  readonly struck: number;
   /** Only stages whose name contains it. */
   readonly stage: string;
 }
@@ -43,7 +45,7 @@ export async function simulateDeaths(wanted: DeathsWanted): Promise<Simulated> {
   };
   const of = availableParallelism();
   const shares = Array.from({ length: of }, async (_, index) => {
-    const code = await playShare([String(index), String(of), String(wanted.every), wanted.stage], take);
+    const code = await playShare([...[index, of, wanted.every, wanted.struck].map(String), wanted.stage], take);
     if (code !== 0) problems.push(`share ${index} of ${of} ended with ${code}`);
   });
   await Promise.all(shares);

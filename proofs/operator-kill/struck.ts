@@ -1,6 +1,7 @@
 /**
  * A server that dies in the same moment as the operator. Never the last one that has its keys, nor the primary of the only other one while
- * that one is forgotten by the others, one by one: the keys are kept then, and a person must say that it takes over.
+ * that one is forgotten by the others, one by one, nor one without whom the primaries are no majority: the keys are kept then, and a
+ * person must say who takes over.
  */
 import type { OperatorWorld } from '@reeve/redis/operator-world';
 
@@ -12,8 +13,16 @@ export function living(servers: readonly ModelServer[]): readonly ModelServer[] 
 
 /** Of those that may die one by its number. Undefined: each has something that nobody else has just now. */
 export function doomed(servers: readonly ModelServer[], number: number): ModelServer | undefined {
-  const spared = servers.filter((server) => hasCopy(server, servers));
+  const spared = servers.filter((server) => hasCopy(server, servers) && canDoWithout(server, servers));
   return spared[number % Math.max(1, spared.length)];
+}
+
+const isVoter = (server: ModelServer): boolean => server.isPrimary && server.slotsOf(server.self.mark).runs.length > 0;
+
+/** Whoever votes without it is a majority of all who own slots, those who are dead by now included. */
+function canDoWithout(server: ModelServer, servers: readonly ModelServer[]): boolean {
+  const left = servers.filter((other) => other !== server && isVoter(other));
+  return !isVoter(server) || left.every(({ size }) => 2 * left.length > size);
 }
 
 /**
@@ -21,7 +30,7 @@ export function doomed(servers: readonly ModelServer[], number: number): ModelSe
  * something, also without a key: only a person gives them up.
  */
 function hasCopy(server: ModelServer, servers: readonly ModelServer[]): boolean {
-  if (server.keyCount() === 0 && !(server.isPrimary && server.slotsOf(server.self.mark).runs.length > 0)) return true;
+  if (server.keyCount() === 0 && !isVoter(server)) return true;
   if (!server.isPrimary) return servers.some((other) => other.isPrimary && follows(server, other));
   // Who is being forgotten, to leave, is not elected either.
   const isKnown = (id: string) => servers.every((one) => one.id === id || one.peers.has(id));

@@ -138,7 +138,8 @@ export function checkRoles(view: ClusterView): readonly Finding[] {
   const findings: Finding[] = [];
   const nodes = new Map(view.nodes.map((node) => [node.id, node]));
   for (const node of members(view)) {
-    const opinions = isDisputed(node) ? Map.groupBy(opinionsOf(node), ({ line }) => placeIn(line)) : undefined;
+    const opinions =
+      isDisputed(node) && !isPastDispute(node) ? Map.groupBy(opinionsOf(node), ({ line }) => placeIn(line)) : undefined;
     if (opinions && opinions.size > 1) {
       const said = [...opinions].map(([primaryId, held]) => {
         const by = [...whoSay(held)].sort((a, b) => Number(b === node.id) - Number(a === node.id));
@@ -180,6 +181,14 @@ function placeIn({ role, primaryId }: NodeLine): string {
 function isDisputed({ report, heard }: NodeView): boolean {
   const first = report.known ? report.value.self : heard[0]?.line;
   return first !== undefined && heard.some(({ line }) => placeIn(line) !== placeIn(first));
+}
+
+/**
+ * Dead, and without slots for anybody: what it was only it could say, so that those who heard it last and those who did not will differ for
+ * ever. It costs nobody anything, and must keep nobody from taking it out, nor others in.
+ */
+function isPastDispute(node: NodeView): boolean {
+  return !isReported(node) && flaggedBy(node, 'fail').length > 0 && likelySlots(node).length === 0;
 }
 
 /** Whom a dead replica followed is known to those who heard it say so. Who came later heard of it only, and never will know. */

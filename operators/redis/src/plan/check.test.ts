@@ -133,6 +133,21 @@ test('whom a dead replica followed is not asked of those who only heard of it; o
   assert.equal(rolesOf({}).length, 1);
 });
 
+test('what a dead node was is no dispute if it owns nothing: nobody is left who could settle it', () => {
+  const turned = saysOf('p0r0', { role: 'primary' });
+  const codesOf = (p0r0: Partial<TestNode>, says = turned) =>
+    checkCluster(viewOf({ primaries: 3, replicas: 1, nodes: { p0r0, p1r0: { report: says } } })).map(
+      ({ code }) => code,
+    );
+  const dead = codesOf({ unreachable: 'silent', flags: ['fail'] });
+  assert.ok(!dead.includes('ROLES_DIFFER'), dead.join());
+  assert.ok(dead.includes('NODE_FAILED') && dead.includes('NODE_UNREACHABLE'), dead.join());
+  assert.ok(codesOf({}).includes('ROLES_DIFFER'), 'it lives');
+  assert.ok(codesOf({ unreachable: 'silent' }).includes('ROLES_DIFFER'), 'it is not failed');
+  const owning = saysOf('p0r0', { role: 'primary', slots: [[0, 9]] });
+  assert.ok(codesOf({ unreachable: 'silent', flags: ['fail'] }, owning).includes('ROLES_DIFFER'), 'it may own slots');
+});
+
 test('membership: a node that does not know another, and handshakes', () => {
   const missing = checkCluster(viewOf({ primaries: 3, nodes: { p0: { knows: [idOf('p1')] } } }));
   assert.deepEqual(only(missing, 'MEMBERSHIP_DIFFERS').nodes, [idOf('p0'), idOf('p2')]);

@@ -183,7 +183,7 @@ function tellNewerOwner(server: ModelServer, sender: Peer, from: ModelServer, ne
 }
 
 /** UPDATE: `about` is an entry of the informer's table. */
-function takeUpdate(server: ModelServer, informer: ModelServer, about: Peer, now: number): void {
+export function takeUpdate(server: ModelServer, informer: ModelServer, about: Peer, now: number): void {
   const sender = server.peers.get(informer.id);
   const known = server.peers.get(about.id);
   if (!sender || !known || known.configEpoch >= about.configEpoch) return;

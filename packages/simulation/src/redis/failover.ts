@@ -1,5 +1,6 @@
 /** Elections of replicas, manual failovers, and what a promotion does. */
 import { pausesWrites } from './atomic.ts';
+import { takeUpdate } from './bus.ts';
 import { SLOT_COUNT } from './crc16.ts';
 import type { Network } from './network.ts';
 import { pullPausesWrites } from './pull.ts';
@@ -82,7 +83,11 @@ function vote(voter: ModelServer, candidate: ModelServer, forced: boolean, now: 
   const shardPrimary = candidate.shardPrimary();
   for (const [first, last] of candidate.slotsOf(shardPrimary.mark).runs) {
     for (let slot = first; slot <= last; slot++) {
-      if (!voter.isUnclaimed(slot) && (voter.ownerOf(slot)?.configEpoch ?? 0) > shardPrimary.configEpoch) return false;
+      const owner = voter.isUnclaimed(slot) ? undefined : voter.ownerOf(slot);
+      if (!owner || owner.configEpoch <= shardPrimary.configEpoch) continue;
+      // Its primary may have died before it could tell the candidate its last epoch. Nobody else would tell it either, while slots agree.
+      if (voter.can.tellsCandidates) takeUpdate(candidate, voter, owner, now);
+      return false;
     }
   }
   voter.lastVoteEpoch = voter.currentEpoch;

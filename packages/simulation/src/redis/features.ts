@@ -10,6 +10,8 @@ export interface Features {
   readonly dropsStrayKeys: boolean;
   /** What a primary drops with a slot that it lost reaches its replicas and its append-only file. */
   readonly logsDroppedKeys: boolean;
+  /** A candidate that is refused a vote because it knows an old epoch of its primary is sent the new one. */
+  readonly tellsCandidates: boolean;
   readonly shardIds: boolean;
   readonly slotStats: boolean;
   /** CLUSTER MIGRATESLOTS. */
@@ -25,6 +27,7 @@ const valkey9: Features = {
   dropsStrayKeys: true,
   logsDroppedKeys: true,
   gossipsBans: true,
+  tellsCandidates: true,
   shardIds: true,
   slotStats: true,
   pushesSlots: true,
@@ -37,6 +40,7 @@ const redis7: Features = {
   dropsStrayKeys: false,
   logsDroppedKeys: false,
   gossipsBans: false,
+  tellsCandidates: false,
   shardIds: false,
   slotStats: false,
   pushesSlots: false,
