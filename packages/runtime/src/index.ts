@@ -54,6 +54,7 @@ export {
   systemPorts,
   systemRandom,
   systemSecret,
+  systemWallNow,
 } from './ports/system.ts';
 export type { Lane } from './queue/fair-share.ts';
 export type { QueueMetrics, QueueStats } from './queue/metrics.ts';

@@ -115,7 +115,9 @@ export interface HostFiles {
   kindOf(path: string): Promise<Entry['kind'] | undefined>;
   /** Without links; undefined if there is nothing. */
   realPath(path: string): Promise<string | undefined>;
-  /** Size and time of the last change. */
+  /** The clock by which files are dated. */
+  now(): number;
+  /** Size and time of the last change, by that clock. */
   stat(path: string): Promise<{ readonly size: number; readonly changedAt: number } | undefined>;
   /** Empties a file whose writers append. */
   truncate(path: string): Promise<void>;

@@ -111,6 +111,7 @@ export class MemoryMachine {
       return file && (file === 'folder' ? 'folder' : 'file');
     },
     realPath: async (path) => (this.files.has(path) ? path : undefined),
+    now: () => this.#now(),
     stat: async (path) => {
       const file = this.files.get(path);
       if (!file) return undefined;

@@ -21,6 +21,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { systemWallNow } from '@reeve/runtime';
 import type { Entry, HostFiles, Owner } from './host.ts';
 
 function isAbsent(error: unknown): boolean {
@@ -143,6 +144,7 @@ export const systemHostFiles: HostFiles = {
     return found && kindOf(found);
   },
   realPath: (path) => orAbsent(realpath(path)),
+  now: systemWallNow,
   async stat(path) {
     const found = statSync(path, { throwIfNoEntry: false });
     return found && { size: found.size, changedAt: found.mtimeMs };

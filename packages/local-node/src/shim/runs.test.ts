@@ -22,6 +22,22 @@ test('an exit code that was cut off is not taken for a success', async () => {
   }
 });
 
+test('what is dated by a clock that goes on while the machine sleeps is told by that of the node', async () => {
+  for (const asleep of [8 * 3_600_000, -600_000, 0]) {
+    let now = 1_000_000;
+    let slept = 0;
+    const machine = new MemoryMachine(() => now + slept);
+    const runs = await Runs.open(machine.host, '/node', () => now);
+    slept = asleep;
+    await runs.begin(KEY, { ...BEGIN, argv: ['exit', '7'] }, ignore);
+    const { startedAt, end } = (await runs.read(KEY)) ?? {};
+    assert.deepEqual([startedAt, end?.at], [1_000_000, 1_000_000], `asleep for ${asleep}`);
+    slept += 500; // clocks that drift apart
+    now += 60_000;
+    assert.equal((await runs.read(KEY))?.end?.at, 1_000_000, 'the next look says the same');
+  }
+});
+
 test('a run for which there is no room on the disk is not begun', async () => {
   for (const missing of ['main', 'exit.new', 'up', 'intent']) {
     const machine = new MemoryMachine(() => 0);

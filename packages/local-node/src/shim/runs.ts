@@ -4,6 +4,7 @@ import { ReeveError } from '@reeve/runtime';
 import type { Host, ProcessId, ProcessRow } from '../host/host.ts';
 import { isMarkedThere, ownMark, type ProcessMark } from '../host/process-mark.ts';
 import { descendants } from '../host/process-table.ts';
+import { FileTimes } from './file-times.ts';
 import { type Evidence, type Instance, type Intent, instanceOf, parseIdentity, type StopRecord } from './instance.ts';
 import { SHIM } from './script.ts';
 
@@ -48,6 +49,7 @@ export class Runs {
   readonly folder: string;
   readonly #host: Host;
   readonly #now: () => number;
+  readonly #times: FileTimes;
   readonly #bootId: string;
   /** Runs begun in this process whose shim is known to be there. */
   readonly #launched = new Set<string>();
@@ -56,6 +58,7 @@ export class Runs {
     this.#host = host;
     this.folder = folder;
     this.#now = now;
+    this.#times = new FileTimes(host.files, now);
     this.#bootId = bootId;
   }
 
@@ -140,8 +143,8 @@ export class Runs {
     const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop')));
     const mainPath = join(folder, 'main');
     const text = await files.read(mainPath);
-    const written = await files.stat(mainPath);
-    const identity = text === undefined ? undefined : parseIdentity(text, written?.changedAt ?? intent.at);
+    const writtenAt = await this.#times.changedAt(mainPath);
+    const identity = text === undefined ? undefined : parseIdentity(text, writtenAt ?? intent.at);
     const isHere = identity?.bootId === this.#bootId;
     const isMainAlive = isHere && this.isAlive(identity.main);
     const isShimAlive = isHere && this.isAlive(identity.shim);
@@ -254,7 +257,7 @@ export class Runs {
     const text = await this.#host.files.read(path);
     // Anything else was cut off, by a full disk or a loss of power: how the run ended is unknown, and must not be taken for a 0.
     if (text === undefined || !/^\d{1,3}\n$/.test(text)) return undefined;
-    return { code: Number(text), at: (await this.#host.files.stat(path))?.changedAt ?? this.#now() };
+    return { code: Number(text), at: (await this.#times.changedAt(path)) ?? this.#now() };
   }
 }
 

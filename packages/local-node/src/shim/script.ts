@@ -10,6 +10,9 @@
  * other room. Where that fails all the same, a run that cannot say who it is does not begin, and of an exit code nothing is said rather
  * than something wrong.
  *
+ * What the program leaves behind ends with it, as it would with a box: the shim leads the group of all that did not make one of their own.
+ * Nobody would find them any more who wrote a title over their environment (a child of Valkey that saves), once the shim is gone.
+ *
  * Whoever makes a box for the program writes to file 9 when it is made. It is opened here: in the box its path may be hidden.
  */
 export const SHIM = `# reeve-shim FOLDER PROGRAM [ARGUMENT...]
@@ -30,6 +33,7 @@ exec "$@") 2>&1
 reeve_code=$?
 printf '%s\\n' "$reeve_code" 1<>"$reeve_run/exit.new" &&
 PATH=/usr/bin:/bin mv "$reeve_run/exit.new" "$reeve_run/exit"
+kill -s KILL 0
 `;
 
 /** For boxes: says that it is made. Nobody may be listening where a box is only tried out. */

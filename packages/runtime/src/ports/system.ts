@@ -26,6 +26,14 @@ export const systemClock: Clock = {
   },
 };
 
+/**
+ * What the system's clock says: the one that can be set, and that goes on while the machine sleeps. Only to compare it with times that the
+ * system wrote by it.
+ */
+export function systemWallNow(): number {
+  return Date.now();
+}
+
 /** Calls back after `ms` if this process is still there by then. That alone does not keep it. */
 export function systemAfterwards(ms: number, call: () => void): void {
   setTimeout(call, ms).unref();

@@ -67,8 +67,8 @@ export class ReplicaSetController extends Controller<ReplicaSet> {
 
   async #act(work: Work, set: StoredSet, { create: missing, remove: leaving }: ReturnType<typeof planReplicas>) {
     // A set that was deleted a moment ago must not get pods that nobody would ever end.
-    const isLive =
-      missing === 0 || (await readLive(work, { kind: replicaSets }, set))?.metadata.deletionTimestamp === undefined;
+    const live = missing > 0 ? await readLive(work, { kind: replicaSets }, set) : undefined;
+    const isLive = live !== undefined && live.metadata.deletionTimestamp === undefined;
     for (let made = 0; made < missing && isLive; made++) {
       try {
         const pod = await create(work, this.#pods, newPod(set));
