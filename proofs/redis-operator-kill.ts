@@ -54,12 +54,14 @@ export default async function redisOperatorKill(args: readonly string[]): Promis
     (values.operation ?? operation) === operation && (values.victim ?? victim) === victim;
   const { every, stage = '' } = values;
   const struck = Number(values.struck);
-  const simulated = values.only === 'real' ? undefined : await simulateDeaths({ every: Number(every), struck, stage });
+  // Beside the real rounds, and behind them where both want a processor.
+  const simulating = values.only === 'real' ? undefined : simulateDeaths({ every: Number(every), struck, stage });
   const asked = { seed: Number(values.seed), isWanted };
   const isReal = values.only !== 'simulated';
   const real = isReal ? await killRounds({ ...asked, rounds: Number(values.rounds), hasAgents: false }) : NONE;
   const agentRounds = Number(values['agent-rounds']);
   const agents = isReal ? await killRounds({ ...asked, rounds: agentRounds, hasAgents: true }) : NONE;
+  const simulated = await simulating;
   const lives = simulated?.stages.reduce((sum, stage) => sum + stage.lives, 0) ?? 0;
   // What was chosen by a name that nothing has proves nothing.
   const hasRun = simulated ? lives > 0 : real.results.length + agents.results.length > 0;

@@ -1,7 +1,7 @@
 /** All deaths of the operator in simulation, spread over the cores of the machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { DeathReport } from './deaths-child.ts';
@@ -56,6 +56,7 @@ export async function simulateDeaths(wanted: DeathsWanted): Promise<Simulated> {
 async function playShare(args: readonly string[], take: (report: DeathReport) => void): Promise<number | null> {
   const script = join(import.meta.dirname, 'deaths-child.ts');
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
   const ended = once(child, 'close');
   for await (const line of createInterface({ input: child.stdout })) take(JSON.parse(line) as DeathReport);
   const [code] = (await ended) as [number | null];
