@@ -127,6 +127,11 @@ export const resourceErrors = {
     remedy:
       'Look at the check of the cluster. What was restored stays; a new cluster can be restored into from the beginning.',
   },
+  RESTORE_OVERTAKEN: {
+    meaning:
+      'While keys were brought again and again, slots came to other servers, or theirs were started anew: keys may be missing.',
+    remedy: 'Find out why servers end. Then restore into a new cluster; what was restored into this one stays.',
+  },
   UPGRADE_OLDER: {
     meaning: 'The version that is asked for is older than what runs: it may not read what that wrote.',
     remedy: 'Ask for the same or a newer one; to go back, restore a backup of the older one into a new cluster.',

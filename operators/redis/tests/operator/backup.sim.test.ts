@@ -56,11 +56,14 @@ async function refused(world: OperatorWorld, task: string, spec: object, code: s
   assert.equal(world.taskStatus(task)?.code, code, JSON.stringify(world.taskStatus(task)));
 }
 
-async function pair(t: TestContext): Promise<{ readonly world: OperatorWorld; readonly keys: readonly string[] }> {
+async function pair(
+  t: TestContext,
+  count = 60,
+): Promise<{ readonly world: OperatorWorld; readonly keys: readonly string[] }> {
   const world = await OperatorWorld.start(t);
   await world.create('c', { storage: { size: '1Gi' } });
   await world.until('the cluster runs', isRunning(world, 'c'));
-  const keys = await write(world, 'c', 60);
+  const keys = await write(world, 'c', count);
   await world.create('d', { primaries: 4 });
   await world.until('the other one runs', isRunning(world, 'd'));
   return { world, keys };
@@ -160,6 +163,38 @@ test('a draft is swept when its task was deleted while nobody ran, and so is one
   assert.deepEqual(await world.backups.drafts(), []);
   await done(world, 'save', { cluster: 'c', backup: {} });
   assert.ok(world.backups.sealed.has('ns/c/save'));
+});
+
+test('a primary that dies while keys are restored takes some with it that it had answered: they are brought again', async (t) => {
+  const { world, keys } = await pair(t, 300);
+  await done(world, 'save', { cluster: 'c', backup: {} });
+  let restores = 0;
+  let lost = 0;
+  world.denies = (label) => {
+    if (label !== 'RESTORE' || ++restores !== 60) return false;
+    const members = (world.status('d').members ?? []).map(({ pod }) => ({ pod, server: world.serverOf(pod) }));
+    const held = ({ server }: (typeof members)[number]) => (server.isPrimary ? server.database(0).size : -1);
+    const [fullest] = members.sort((a, b) => held(b) - held(a));
+    assert.ok(fullest);
+    lost = held(fullest);
+    world.model.kill(fullest.server);
+    void world.deletePod(fullest.pod);
+    return false;
+  };
+  await done(world, 'load', { cluster: 'd', restore: { cluster: 'c', name: 'save' } });
+  assert.ok(lost > 0);
+  await world.until('the cluster runs', isRunning(world, 'd'), 900_000);
+  assertSame(world, keys, 'c', 'd');
+  const message = world.taskStatus('load')?.message ?? '';
+  assert.match(message, /^300 keys restored, 0 were there already, 0 had ended meanwhile; \d+ were lost/);
+});
+
+test('a restore into servers that are started anew all the time says that keys may be missing', async (t) => {
+  const { world } = await pair(t);
+  await done(world, 'save', { cluster: 'c', backup: {} });
+  let looks = 0;
+  world.disguised = (reply) => reply.replace(/run_id:\w+/, () => `run_id:${looks++}`);
+  await refused(world, 'load', { cluster: 'd', restore: { cluster: 'c', name: 'save' } }, 'RESTORE_OVERTAKEN');
 });
 
 /** Between the word that its task has ended, and the status of its cluster, which still has it for its goal. */

@@ -8,7 +8,6 @@ export const LOOKS: ReadonlySet<string> = new Set([
   'TYPE',
   'STRLEN',
   'DUMP',
-  'WAIT',
   'COMMAND INFO',
   'CONFIG GET',
   'FUNCTION LIST',

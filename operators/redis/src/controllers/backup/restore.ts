@@ -1,9 +1,10 @@
 /**
  * Puts a backup into a new cluster, through its own commands: so it may have another number of primaries, and other slots, than the one
- * that was backed up. All files are proved whole before the first key is brought. Run again it brings what is not there yet.
+ * that was backed up. All files are proved whole before the first key is brought. Run again it brings what is not there yet; so it does
+ * itself with slots that another server leads in the end than at first, which may not have what the first one had answered.
  */
 import { createHash } from 'node:crypto';
-import { asReeveError, ReeveError } from '@reeve/runtime';
+import { asReeveError } from '@reeve/runtime';
 import type { BackupManifest, BackupShard, BackupStore } from '../../api/backup.ts';
 import { slotOfKey } from '../../api/crc16.ts';
 import { hasSlot, parseSlots } from '../../api/slots.ts';
@@ -20,12 +21,12 @@ import {
 import type { Environment } from '../environment.ts';
 import { type Procedure, refusedEnd, type RunEnd } from '../procedure.ts';
 import { report } from './backup.ts';
+import { leadersNow, leadersOnceReplicated } from './leaders.ts';
 import { type Loaded, Loader } from './loader.ts';
 
-/** How long replicas may take to have what was brought. */
-const REPLICATE_MS = 60_000;
-const WAIT_MS = 2_000;
 const REPORT_EVERY = 1_000;
+/** One failover after the other is no cluster to bring anything into. */
+const MOST_PASSES = 5;
 
 export const restoreProcedure: Procedure<RestoreRequest, RestoreRequest> = {
   kind: 'restore',
@@ -44,9 +45,21 @@ async function runRestore(goal: RestoreRequest, environment: Environment): Promi
   const problem = manifestProblem(manifest) ?? (await fileProblem(store, manifest, environment.signal));
   if (problem !== undefined) return refusedEnd('BACKUP_DAMAGED', `backup ${goal.name}: ${problem}`, [goal.name]);
   const progress = new Progress(environment, manifest);
-  for (const shard of manifest.shards) await loadShard(store, manifest, shard, environment, progress);
-  await replicated(environment);
-  return { outcome: 'done', message: progress.summary() };
+  let isWanted = (_slot: number): boolean => true;
+  let before = await leadersNow(environment);
+  for (let pass = 1; pass <= MOST_PASSES; pass++) {
+    // Every file, also if few slots are wanted: each brings its libraries.
+    for (const shard of manifest.shards) {
+      await loadShard(store, manifest, shard, environment, { isWanted, progress });
+    }
+    const [led, leads] = [before, await leadersOnceReplicated(environment)];
+    if (leads.every((leader, slot) => leader === led[slot])) return { outcome: 'done', message: progress.summary() };
+    isWanted = (slot) => leads[slot] !== led[slot];
+    before = leads;
+    progress.beginAgain();
+  }
+  const message = `other servers led slots after each of ${MOST_PASSES} times that their keys were brought`;
+  return { outcome: 'failed', code: 'RESTORE_OVERTAKEN', message };
 }
 
 async function fileProblem(
@@ -78,7 +91,7 @@ async function loadShard(
   { name }: BackupManifest,
   shard: BackupShard,
   environment: Environment,
-  progress: Progress,
+  { isWanted, progress }: { readonly isWanted: (slot: number) => boolean; readonly progress: Progress },
 ): Promise<void> {
   const slots = parseSlots(shard.slots) ?? [];
   const { redis, ports, seeds } = environment;
@@ -88,7 +101,9 @@ async function loadShard(
   for await (const item of walkSnapshot(store.read(name, shard.file))) {
     if (item.item === 'library') await loadLibrary(item.code, environment);
     // A stray key of another shard's slots is an old copy: its owner's file has the one that counts.
-    if (item.item !== 'key' || !hasSlot(slots, slotOfKey(item.key))) continue;
+    if (item.item !== 'key') continue;
+    const slot = slotOfKey(item.key);
+    if (!hasSlot(slots, slot) || !isWanted(slot)) continue;
     await loader.add(item);
     progress.tell();
   }
@@ -103,29 +118,14 @@ async function loadLibrary(code: Buffer, environment: Environment): Promise<void
   }
 }
 
-/** Not done before every replica that is in sync has it all: a failover now would lose what was restored. */
-async function replicated(environment: Environment): Promise<void> {
-  const { redis, ports, seeds, signal } = environment;
-  const end = ports.clock.now() + REPLICATE_MS;
-  for (const { primary, replicas } of shardSources(await observeCluster(redis, ports, seeds, {}))) {
-    const wanted = replicas.length;
-    const words = ['WAIT', String(wanted), String(WAIT_MS)];
-    // The same lane as the keys went: it waits for what was written on this connection.
-    const ask = async () => Number(await redis.call(primary.endpoint, words, { lane: 'bulk', timeoutMs: 3 * WAIT_MS }));
-    while ((await ask()) < wanted) {
-      signal.throwIfAborted();
-      if (ports.clock.now() < end) continue;
-      throw new ReeveError('RESTORE_FAILED', `the replicas of ${primary.id} do not have all keys yet`, {
-        subjects: [primary.id],
-      });
-    }
-  }
-}
-
 class Progress {
   readonly #environment: Environment;
   readonly #total: number;
+  /** The first time: each key is in it once. */
   readonly #counts: Loaded[] = [];
+  /** What had to be brought once more is in the first ones already. */
+  readonly #again: Loaded[] = [];
+  #isAgain = false;
   #steps = 0;
 
   constructor(environment: Environment, { shards }: BackupManifest) {
@@ -134,7 +134,11 @@ class Progress {
   }
 
   add(counts: Loaded): void {
-    this.#counts.push(counts);
+    (this.#isAgain ? this.#again : this.#counts).push(counts);
+  }
+
+  beginAgain(): void {
+    this.#isAgain = true;
   }
 
   #sum(part: keyof Loaded): number {
@@ -149,6 +153,8 @@ class Progress {
 
   summary(): string {
     const [restored, present, expired] = [this.#sum('restored'), this.#sum('present'), this.#sum('expired')];
-    return `${restored} keys restored, ${present} were there already, ${expired} had ended meanwhile`;
+    const again = this.#again.reduce((sum, counts) => sum + counts.restored, 0);
+    const twice = again === 0 ? '' : `; ${again} were lost with their primary and brought again`;
+    return `${restored} keys restored, ${present} were there already, ${expired} had ended meanwhile${twice}`;
   }
 }
