@@ -1,8 +1,8 @@
 /** The end of a control plane by every way that people have: signals once, twice, to it alone; kill -9; `reeve down` meanwhile. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type AnyObject, resource } from '@reeve/kube';
 import { REEVE, run, until } from '@reeve/rig';
@@ -15,6 +15,8 @@ const deployments = resource<AnyObject>({
   kind: 'Deployment',
   namespaced: true,
 });
+
+const jobs = resource<AnyObject>({ group: 'batch', version: 'v1', plural: 'jobs', kind: 'Job', namespaced: true });
 
 /** They take a moment to end: there is time to do something meanwhile. */
 const MOMENT_S = 1.5;
@@ -113,6 +115,43 @@ test('reeve down right after kill -9 ends everything, also when nobody has asked
   assert.match(readOr(`/proc/${pid}/stat`), /^\d+ \(.*\) Z /, 'nobody has asked for its exit code');
   assert.match(stdout, /2 pods ended/);
   assert.deepEqual(machine.processes(), []);
+});
+
+test('a Job that succeeded after its control plane was killed has succeeded, and ran once, also when reeve down came in between', async (t) => {
+  const machine = Machine.start(t);
+  await machine.up('--nodes', '2');
+  const flag = join(dirname(machine.data), 'flag');
+  const ran = join(dirname(machine.data), 'ran');
+  const script = `echo ran >>${ran}; while ! [ -e ${flag} ]; do sleep 0.05; done`;
+  const podSpec = {
+    restartPolicy: 'Never',
+    containers: [{ name: 'main', image: 'host', command: ['sh', '-c', script] }],
+  };
+  const job = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'once' },
+    spec: { template: { spec: podSpec } },
+  };
+  await (await machine.client()).resource(jobs, 'default').create(job);
+  await until('it runs', () => Promise.resolve(readOr(ran) !== ''), PATIENCE);
+  await machine.down('SIGKILL');
+  writeFileSync(flag, '');
+  await until('it has ended', () => Promise.resolve(machine.processes().length === 0), PATIENCE);
+  assert.match((await down(machine)).stdout, /1 pod ended/);
+  assert.match((await down(machine)).stdout, /no pods either/, 'nothing of it is left to end');
+  await machine.up('--nodes', '2');
+  const { succeeded, failed } = await until(
+    'it is over',
+    async () => {
+      const { status } = await (await machine.client()).resource(jobs, 'default').get('once');
+      const counts = (status ?? {}) as { readonly succeeded?: number; readonly failed?: number };
+      return (counts.succeeded ?? counts.failed) !== undefined && counts;
+    },
+    PATIENCE,
+  );
+  assert.deepEqual([succeeded, failed], [1, undefined]);
+  assert.equal(readOr(ran), 'ran\n');
 });
 
 test('reeve down twice at once: one does it, the other waits and says for whom; interrupted, it says what to type', async (t) => {

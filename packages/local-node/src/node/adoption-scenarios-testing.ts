@@ -165,6 +165,35 @@ export const adoptionScenarios: NodeScenarios = {
       [],
     );
   },
+  async 'what ended by itself before its machine was put away has ended so, whoever had heard of it'(t) {
+    const scene = await NodeScene.open(t);
+    const drivers = await scene.drivers();
+    const flag = join(scene.folder, 'flag');
+    const script = `while ! [ -e ${flag} ]; do sleep 0.02; done; exit`;
+    const first = await scene.start({ drivers });
+    for (const code of [0, 7]) {
+      const containers = [{ name: 'main', command: ['sh', '-c', `${script} ${code}`] }];
+      await scene.create(`ends-${code}`, { restartPolicy: 'Never', containers });
+    }
+    for (const code of [0, 7]) await scene.ready(`ends-${code}`);
+    await first.stop();
+    await writeFile(flag, '');
+    await eventually(() => scene.processes().length === 0, 'they have ended');
+    // As `reeve down` does it: a node that nobody runs, without a server.
+    const away = await scene.openNode({ drivers, transport: () => Promise.reject(new Error('away')) });
+    await away.endPods(new AbortController().signal);
+    await scene.start({ drivers });
+    const good = await scene.until('ends-0', ({ status }) => status?.phase === 'Succeeded', 'it has succeeded');
+    const bad = await scene.until('ends-7', ({ status }) => status?.phase === 'Failed', 'it has failed');
+    const ends = [good, bad].map(({ status }) => status?.containerStatuses?.[0]?.state?.terminated);
+    assert.deepEqual(
+      ends.map((end) => [end?.exitCode, end?.reason]),
+      [
+        [0, 'Completed'],
+        [7, 'Error'],
+      ],
+    );
+  },
   async 'a pod is probed, entered and asked to end also where its driver does not work any more'(t) {
     const scene = await NodeScene.open(t);
     const first = await scene.start({ drivers: await scene.drivers() });

@@ -101,8 +101,7 @@ export class ContainerKeeper {
     if (!this.isLive || !this.#latest) return;
     const before = this.#latest;
     const { runs, clock } = this.#ports;
-    const read = await runs.read(this.keyOf(before.attempt));
-    const now = read && this.#minded && !read.stop ? { ...read, stop: this.#minded } : read;
+    const now = await runs.read(this.keyOf(before.attempt), false, this.#minded);
     // Its folder is gone only if somebody took it away: its end will never be heard of, so it is ended here, before another begins.
     this.#latest = await this.#told(
       now ?? lostRun(before, clock.now(), 'The folder of the container was removed while it ran.'),
@@ -229,6 +228,12 @@ export class ContainerKeeper {
     const { runs, host } = this.#ports;
     const attempts = await runs.attemptsOf(this.keyOf(0));
     const newest = attempts.at(-1);
+    if (this.#lost && (newest ?? 0) <= this.#lost.attempt) {
+      // What is still there was to go when that was written: a node died over it.
+      this.#isLoaded = true;
+      this.#latest = this.#lost;
+      return;
+    }
     const latest = newest === undefined ? undefined : await runs.read(this.keyOf(newest), true);
     this.#isLoaded = true;
     if (newest !== undefined && (!latest || latest.state === 'void')) {
@@ -236,7 +241,7 @@ export class ContainerKeeper {
       this.#isLoaded = false;
       return this.#load();
     }
-    this.#latest = latest ? await this.#told(latest) : this.#lost;
+    this.#latest = latest && (await this.#told(latest));
     const before = attempts.at(-2);
     const previous = before === undefined ? undefined : await runs.read(this.keyOf(before), true);
     this.#previous = previous && (await this.#told(previous));

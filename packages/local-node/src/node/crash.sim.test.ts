@@ -1,99 +1,23 @@
 /** The node dies after each single thing that it does to the machine or the API server, and another one takes its place. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Transport } from '@reeve/kube';
-import type { Clock } from '@reeve/runtime';
 import { Manager } from '@reeve/runtime/manager';
 import { countingIds, seededRandom, VirtualClock } from '@reeve/runtime/testing';
 import { ApiWorld, snapshotOf } from '@reeve/simulation/api';
 import { plainDriver } from '../driver/plain.ts';
-import type { Host, HostFiles, Processes } from '../host/host.ts';
 import { MemoryMachine } from '../host/memory-host-testing.ts';
 import { hostImages } from '../image/images.ts';
 import { configMaps } from '../kinds/config-map.ts';
 import { type Pod, pods } from '../kinds/pod.ts';
 import { COOKIE } from '../shim/runs.ts';
 import { AddressPool } from './addresses.ts';
+import { Life } from './life-testing.ts';
 import { LocalNode } from './local-node.ts';
 import { RELOCATABLE } from './pod-keeper.ts';
 
 const snapshot = await snapshotOf({});
 /** The second one dies within so many effects of its own. */
 const SOON = 40;
-const never = () => new Promise<never>(() => undefined);
-
-/** One node process: alive until it has done so many things; then nothing answers it any more. */
-class Life {
-  done = 0;
-  isDead = false;
-  readonly #most: number;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  async effect<T>(work: () => Promise<T>): Promise<T> {
-    if (this.isDead) return never();
-    const result = await work();
-    if (++this.done === this.#most) this.isDead = true;
-    return this.isDead ? never() : result;
-  }
-
-  async look<T>(work: () => Promise<T>): Promise<T> {
-    return this.isDead ? never() : work();
-  }
-
-  clock(clock: Clock): Clock {
-    return {
-      now: () => clock.now(),
-      sleep: async (ms, signal) => {
-        await clock.sleep(ms, signal);
-        if (this.isDead) await never();
-      },
-    };
-  }
-
-  transport(transport: Transport): Transport {
-    return (request) => {
-      const send = async () => transport(request);
-      return request.method === 'GET' ? this.look(send) : this.effect(send);
-    };
-  }
-
-  host({ files, processes, ...rest }: Host): Host {
-    const changes: readonly (keyof HostFiles)[] = [
-      'write',
-      'rewrite',
-      'claim',
-      'makeFolder',
-      'link',
-      'move',
-      'remove',
-      'truncate',
-    ];
-    const wrapped = Object.fromEntries(
-      Object.entries(files).map(([name, work]) => [
-        name,
-        (...args: readonly unknown[]) => {
-          const call = () => (work as (...all: readonly unknown[]) => Promise<unknown>)(...args);
-          return changes.includes(name as keyof HostFiles) ? this.effect(call) : this.look(call);
-        },
-      ]),
-    );
-    const ours: Processes = {
-      ...processes,
-      bootId: () => this.look(() => processes.bootId()),
-      launch: (request, ended) => this.effect(() => processes.launch(request, ended)),
-      signal: (id, signal) => {
-        const wasThere = !this.isDead && processes.signal(id, signal);
-        if (!this.isDead && ++this.done === this.#most) this.isDead = true;
-        return wasThere;
-      },
-    };
-    return { ...rest, files: wrapped as unknown as HostFiles, processes: ours };
-  }
-}
-
 /** What goes on while nodes come and go. */
 interface Scene {
   readonly api: ApiWorld;

@@ -123,9 +123,9 @@ export class LocalNode extends Controller<Pod> {
     };
   }
 
-  /** Names of the pods that it has, for tests and for people. */
+  /** Names of the pods that it has, for tests and for people. Those that were put away it has no more, or not yet again. */
   get podKeys(): readonly string[] {
-    return [...this.#keepers.values()].map(({ key }) => key);
+    return [...this.#keepers.values()].filter(({ isAway }) => !isAway).map(({ key }) => key);
   }
 
   get nodeName(): string {
@@ -212,12 +212,19 @@ export class LocalNode extends Controller<Pod> {
   }
 
   /**
-   * Ends all pods of this node, each within its own time, whatever their objects say: for a machine that is put away. Only while no
-   * manager runs it. When it runs again, the pods have ended without their exit codes being known, and begin anew by their policy.
+   * Ends all pods of this node, each within its own time, whatever their objects say: for a machine that is put away. Only when no
+   * manager runs it any more. The next node with the same folder knows how runs ended that ended by themselves; those that are ended
+   * here are lost, and their pods begin anew by their policy.
    */
   async endPods(signal: AbortSignal): Promise<void> {
+    const awaySince = this.#ports.clock.now();
     while (this.#keepers.size > 0) {
-      for (const key of new Set(this.podKeys)) await this.#retire(key, undefined, signal);
+      for (const keeper of this.#keepers.values()) {
+        const decision = await this.#advance(keeper, this.#silently(keeper, signal), { awaySince });
+        if (!this.#isFinished(keeper, decision)) continue;
+        await keeper.putAway();
+        this.#keepers.delete(keeper.uid);
+      }
       if (this.#keepers.size > 0) await this.#ports.clock.sleep(LATE_MS, signal);
     }
   }
@@ -265,6 +272,10 @@ export class LocalNode extends Controller<Pod> {
     // Of the same name, and not this one: first nothing may be left of it, or two would share their volumes.
     if (!(await this.#succeeds(work))) return undefined;
     let keeper = this.#keepers.get(uid);
+    if (keeper?.isAway && isTerminal(pod)) {
+      await this.#remove(keeper); // the API server knows all that was kept
+      keeper = undefined;
+    }
     if (!keeper) {
       if (isTerminal(pod)) return this.#forgotten(work);
       // Written down when it is prepared, or cannot be: before that there is nothing of it that would outlive this process.
@@ -273,7 +284,7 @@ export class LocalNode extends Controller<Pod> {
     }
     await keeper.follow(pod);
     const turn = { ...this.#turnOf(pod, work.signal), events: work.events };
-    const decision = await this.#advance(keeper, turn, false).catch((error: unknown) => {
+    const decision = await this.#advance(keeper, turn).catch((error: unknown) => {
       // A full disk, a server that is away: it is tried again, and whoever looks at the pod should know why it does not go on.
       work.events.warning('FailedSync', `error syncing pod, retrying: ${asReeveError(error).message}`, 'Syncing');
       throw error;
@@ -325,9 +336,7 @@ export class LocalNode extends Controller<Pod> {
   async #retire(key: string, except: string | undefined, signal: AbortSignal): Promise<boolean> {
     const others = [...this.#keepers.values()].filter((one) => one.key === key && one.uid !== except);
     for (const keeper of others) {
-      const silent = () => undefined;
-      const turn = { ...this.#turnOf(keeper.pod, signal), events: { normal: silent, warning: silent } };
-      const decision = await this.#advance(keeper, turn, true);
+      const decision = await this.#advance(keeper, this.#silently(keeper, signal), { isGone: true });
       if (this.#isFinished(keeper, decision)) await this.#remove(keeper);
       else this.#later(key, keeper, decision);
     }
@@ -335,13 +344,17 @@ export class LocalNode extends Controller<Pod> {
   }
 
   /** Decides and acts until there is nothing more to do at once. */
-  async #advance(keeper: PodKeeper, turn: PodTurn, isGone: boolean): Promise<PodDecision> {
+  async #advance(
+    keeper: PodKeeper,
+    turn: PodTurn,
+    leaving?: { readonly isGone: true } | { readonly awaySince: number },
+  ): Promise<PodDecision> {
     const { clock } = this.#ports;
     for (let round = 1; ; round++) {
       await keeper.refresh();
-      // Of a pod that is gone nothing is kept current, and the server may be away.
-      if (!isGone) await keeper.tend(turn);
-      const decision = decide(keeper.pod, keeper.view(), clock.now(), { isGone, backoff: this.#backoff });
+      // Of a pod that goes nothing is kept current, and the server may be away.
+      if (!leaving) await keeper.tend(turn);
+      const decision = decide(keeper.pod, keeper.view(), clock.now(), { ...leaving, backoff: this.#backoff });
       let isChanged = false;
       for (const action of decision.actions) if (await keeper.perform(action, turn)) isChanged = true;
       if (!isChanged || round >= MOST_ROUNDS) return decision;
@@ -376,6 +389,12 @@ export class LocalNode extends Controller<Pod> {
   async #remove(keeper: PodKeeper): Promise<void> {
     await keeper.remove();
     this.#keepers.delete(keeper.uid);
+  }
+
+  /** Nobody is told of it. */
+  #silently({ pod }: PodKeeper, signal: AbortSignal): PodTurn {
+    const silent = () => undefined;
+    return { ...this.#turnOf(pod, signal), events: { normal: silent, warning: silent } };
   }
 
   #turnOf(pod: StoredPod, signal: AbortSignal): Pick<PodTurn, 'sources' | 'signal'> {

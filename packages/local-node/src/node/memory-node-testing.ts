@@ -58,19 +58,25 @@ export class MemoryScene {
   }
 
   async start(): Promise<MemoryNode> {
-    const { clock, host } = this;
-    const counted = {
-      now: () => clock.now(),
-      sleep: (ms: number, signal?: AbortSignal) => {
-        if (ms <= HASTY_MS) this.hasty++;
-        return clock.sleep(ms, signal);
+    const node = await this.openNode();
+    const stop = new AbortController();
+    const running = new Manager(this.#ports(this.host), { name: 'n', transport: this.#transport })
+      .add(node)
+      .run(stop.signal);
+    return {
+      node,
+      stop: async () => {
+        stop.abort();
+        await this.during(running);
       },
     };
-    const ports = { clock: counted, random: this.#random, ids: this.#ids, host };
-    const transport: Transport = async (request) => this.answer(request) ?? this.api.transport(request);
-    const node = await LocalNode.open(ports, {
+  }
+
+  /** One that no manager runs. */
+  openNode(host = this.host): Promise<LocalNode> {
+    return LocalNode.open(this.#ports(host), {
       folder: '/node',
-      transport,
+      transport: this.#transport,
       addresses: new AddressPool(host.files, this.#random, '/addresses'),
       images: hostImages,
       drivers: [plainDriver],
@@ -85,15 +91,20 @@ export class MemoryScene {
         hostPathRoots: [],
       },
     });
-    const stop = new AbortController();
-    const running = new Manager(ports, { name: 'n', transport }).add(node).run(stop.signal);
-    return {
-      node,
-      stop: async () => {
-        stop.abort();
-        await this.during(running);
+  }
+
+  readonly #transport: Transport = async (request) => this.answer(request) ?? this.api.transport(request);
+
+  #ports(host: Host) {
+    const { clock } = this;
+    const counted = {
+      now: () => clock.now(),
+      sleep: (ms: number, signal?: AbortSignal) => {
+        if (ms <= HASTY_MS) this.hasty++;
+        return clock.sleep(ms, signal);
       },
     };
+    return { clock: counted, random: this.#random, ids: this.#ids, host };
   }
 
   async create(name: string, spec: Partial<PodSpec>): Promise<string> {

@@ -95,8 +95,31 @@ export class NodeScene {
     facts: Partial<NodeFacts> = {},
     clock = systemPorts.clock,
   ): Promise<RunningNode> {
+    const node = await this.openNode(options, facts, clock);
+    const manager = new Manager({ ...systemPorts, clock }, this.#managed('test')).add(node);
+    const stop = new AbortController();
+    const running = manager.run(stop.signal);
+    const scene = this.#running;
+    const one: RunningNode = {
+      node,
+      async stop() {
+        scene.delete(one);
+        stop.abort();
+        await running;
+      },
+    };
+    scene.add(one);
+    return one;
+  }
+
+  /** A node that no manager runs. */
+  openNode(
+    options: Partial<LocalNodeOptions> = {},
+    facts: Partial<NodeFacts> = {},
+    clock = systemPorts.clock,
+  ): Promise<LocalNode> {
     const name = facts.name ?? 'here';
-    const node = await LocalNode.open(
+    return LocalNode.open(
       { ...systemPorts, clock, host: this.host },
       {
         folder: join(this.folder, name),
@@ -118,20 +141,6 @@ export class NodeScene {
         },
       },
     );
-    const manager = new Manager({ ...systemPorts, clock }, this.#managed('test')).add(node);
-    const stop = new AbortController();
-    const running = manager.run(stop.signal);
-    const scene = this.#running;
-    const one: RunningNode = {
-      node,
-      async stop() {
-        scene.delete(one);
-        stop.abort();
-        await running;
-      },
-    };
-    scene.add(one);
-    return one;
   }
 
   /** The best driver that works on this machine, then the others. */

@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { isKubeError } from '@reeve/kube';
 import type { EventWriter } from '@reeve/runtime/manager';
 import { type Mount, SandboxProblem } from '../driver/driver.ts';
-import { isNoRoom } from '../host/no-room.ts';
 import { isResolved } from '../image/images.ts';
 import { ConfigProblem } from '../pod/environment.ts';
 import { notHonoured } from '../pod/not-honoured.ts';
 import { pulledText, pulling } from '../pod/pulling.ts';
 import { CHANGED, initsOf, isTerminal, mainsOf, type PodContainer } from '../pod/progress.ts';
 import type { Obstacle, PodAction, PodView, StoredPod } from '../pod/view.ts';
-import { PASSABLE, PodVolumes } from '../volumes/pod-volumes.ts';
+import { PodVolumes } from '../volumes/pod-volumes.ts';
 import { NoAccount, type Sources, VolumeProblem } from '../volumes/sources.ts';
 import { boxOf } from './box.ts';
 import { ContainerKeeper } from './container-keeper.ts';
@@ -18,8 +17,8 @@ import { hookOf, probesOf } from './hooks.ts';
 import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { Notices } from './notices.ts';
-import { type PodRecord, writeRecord } from './record.ts';
-import { ownerOf, runsAs } from './run-as.ts';
+import { awayRecord, keepOnly, type PodRecord, writeIfRoom, writeRecord } from './record.ts';
+import { giveFolders, ownerOf } from './run-as.ts';
 import { stopSignalOf } from '../pod/stop-signal.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
@@ -88,6 +87,12 @@ export class PodKeeper {
 
   get #isEnding(): boolean {
     return this.#record.stop !== undefined || isTerminal(this.pod);
+  }
+
+  /** It was put away: nothing of it is here but how its runs ended. */
+  get isAway(): boolean {
+    const { isPrepared, lost } = this.#record;
+    return !isPrepared && lost !== undefined && ![...this.#containers.values()].some(({ isLive }) => isLive);
   }
 
   get containers(): ReadonlyMap<string, ContainerKeeper> {
@@ -202,10 +207,23 @@ export class PodKeeper {
 
   /** Nothing of it may run any more. */
   async remove(): Promise<void> {
+    await this.#release();
+    await this.#node.host.files.remove(this.folder);
+  }
+
+  /** Nothing of it may run any more. Only how its runs ended is kept, for the next node: the API server may not have heard of it. */
+  async putAway(): Promise<void> {
+    const latest = [...this.#containers].flatMap(([name, { latest: run }]) => (run ? [[name, run] as const] : []));
+    if (latest.length === 0) return this.remove();
+    await this.#release();
+    this.#record = awayRecord(this.#record, new Map(latest));
+    await keepOnly(this.#node.host.files, this.folder, this.#record);
+  }
+
+  async #release(): Promise<void> {
     await this.close();
     const { address } = this.#record;
     if (address !== undefined && address !== this.#node.facts.address) await this.#node.addresses.release(address);
-    await this.#node.host.files.remove(this.folder);
   }
 
   /** Ends what goes on beside the containers, not the containers. */
@@ -218,11 +236,8 @@ export class PodKeeper {
     return writeRecord(this.#node.host.files, this.folder, this.#record);
   }
 
-  /** What the API server knows, too, and a later node may learn from it: a full disk keeps nobody from ending a pod. */
-  async #saveIfRoom(): Promise<void> {
-    await this.save().catch((error: unknown) => {
-      if (!isNoRoom(error)) throw error;
-    });
+  #saveIfRoom(): Promise<void> {
+    return writeIfRoom(this.#node.host.files, this.folder, this.#record);
   }
 
   async #prepare(turn: PodTurn): Promise<void> {
@@ -315,7 +330,7 @@ export class PodKeeper {
       const { pod } = this;
       const volumes = this.#volumes;
       const box = await boxOf({ node: this.#node, pod, container, image, around, volumes, sources, more });
-      await this.#giveFolders(container);
+      await giveFolders(this.#node, this.pod, container);
       const boxed = await driver.wrap(box);
       this.#begun.add(name);
       await keeper.start(attempt, {
@@ -344,21 +359,6 @@ export class PodKeeper {
         retryAt: clock.now() + LAUNCH_RETRY_MS,
       };
       refuse(launch, `Error: ${message}`);
-    }
-  }
-
-  /** To whom the container runs as: where it begins, and the way there. */
-  async #giveFolders(container: PodContainer): Promise<void> {
-    const { host, runs } = this.#node;
-    const user = runsAs(this.#node, this.pod, container);
-    if (!user) return;
-    const own = runs.containerFolder({ uid: this.uid, container: container.name });
-    const scratch = join(own, 'scratch');
-    await host.files.makeFolder(scratch);
-    await host.files.setOwner(scratch, user, false);
-    const way = [runs.folder, join(runs.folder, 'pods'), this.folder, join(this.folder, 'containers'), own];
-    for (const folder of [...way, join(this.folder, 'volumes')]) {
-      if ((await host.files.kindOf(folder)) === 'folder') await host.files.setMode(folder, PASSABLE);
     }
   }
 

@@ -7,6 +7,7 @@ import type { ResolvedImage } from '../image/images.ts';
 import type { PodContainer } from '../pod/progress.ts';
 import { userOf } from '../pod/user.ts';
 import type { StoredPod } from '../pod/view.ts';
+import { PASSABLE } from '../volumes/pod-volumes.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 
 interface Running {
@@ -27,6 +28,29 @@ export function ownerOf(node: Running, pod: StoredPod): Owner | undefined {
     if (user) return user;
   }
   return undefined;
+}
+
+/** To whom the container runs as: where it begins, and the way there. */
+export async function giveFolders(node: NodeEnvironment, pod: StoredPod, container: PodContainer): Promise<void> {
+  const user = runsAs(node, pod, container);
+  if (!user) return;
+  const { runs } = node;
+  const { files } = node.host;
+  const { uid } = pod.metadata;
+  const folder = runs.podFolder(uid);
+  const own = runs.containerFolder({ uid, container: container.name });
+  const scratch = join(own, 'scratch');
+  await files.makeFolder(scratch);
+  await files.setOwner(scratch, user, false);
+  const way = [
+    runs.folder,
+    join(runs.folder, 'pods'),
+    folder,
+    join(folder, 'containers'),
+    own,
+    join(folder, 'volumes'),
+  ];
+  for (const path of way) if ((await files.kindOf(path)) === 'folder') await files.setMode(path, PASSABLE);
 }
 
 /** Below a folder that is opened for nearly every pod: its token lies there, too. */

@@ -1,6 +1,6 @@
 /** How long a container that ended waits before it runs again. */
-import { type Instance, LOST_REASON } from '../shim/instance.ts';
-import { CHANGED, PUT_AWAY } from './progress.ts';
+import { type Instance, LOST_REASON, PUT_AWAY } from '../shim/instance.ts';
+import { CHANGED } from './progress.ts';
 
 export interface RestartBackoff {
   /** Default 10 s. The first restart is at once. */

@@ -28,13 +28,14 @@ interface Row {
   readonly view: PodView;
   readonly now?: number;
   readonly isGone?: boolean;
+  readonly awaySince?: number;
   readonly does: readonly string[];
   readonly wakeAt?: number;
 }
 
 function check(rows: readonly Row[]): void {
-  for (const { what, pod, view, now = at(2), isGone = false, does, wakeAt } of rows) {
-    const decision = decide(pod, view, now, { isGone });
+  for (const { what, pod, view, now = at(2), isGone = false, awaySince, does, wakeAt } of rows) {
+    const decision = decide(pod, view, now, { isGone, ...(awaySince !== undefined && { awaySince }) });
     assert.deepEqual(told(decision), does, what);
     if (wakeAt !== undefined) assert.equal(decision.wakeAt, wakeAt, what);
   }
@@ -356,6 +357,22 @@ test('a deleted pod ends: its own containers first, then sidecars in reverse, ea
       isGone: true,
       does: ['record vanished 5s', 'stop a 5s'],
     },
+    {
+      what: 'its machine is put away: that is no stop of the pod',
+      pod: podOf({ ...spec, terminationGracePeriodSeconds: 5 }),
+      view: viewWith({ s: up, a: up }),
+      awaySince: at(1),
+      does: ['stop a 4s'],
+      wakeAt: at(6),
+    },
+    {
+      what: 'deleted before: it has no more time than it had',
+      pod,
+      view: viewWith({ a: up }, { stop }),
+      awaySince: at(2),
+      does: ['stop a 28s'],
+    },
+    { what: 'nothing runs, put away', pod, view: viewWith({ a: down, b: down }), awaySince: at(1), does: ['finish'] },
     {
       what: 'over, then deleted',
       pod: podOf(spec, { metadata: deleted, status: { phase: 'Succeeded' } }),

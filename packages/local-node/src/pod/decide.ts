@@ -14,6 +14,7 @@ import {
   type PodContainer,
   runsAgain,
 } from './progress.ts';
+import { PUT_AWAY, type StopRecord } from '../shim/instance.ts';
 import {
   isLive,
   type PodAction,
@@ -53,17 +54,27 @@ export function graceMsOf(pod: StoredPod): number {
   return Math.max(LEAST_GRACE_MS, seconds * 1_000);
 }
 
-/** `isGone`: its object is not there any more, or belongs to a successor. */
+/**
+ * `isGone`: its object is not there any more, or belongs to a successor. `awaySince`: its machine is put away since then, which is no
+ * stop of the pod: whoever comes next goes on with it.
+ */
 export function decide(
   pod: StoredPod,
   view: PodView,
   now: number,
-  options: { readonly isGone?: boolean; readonly backoff?: RestartBackoff } = {},
+  options: { readonly isGone?: boolean; readonly awaySince?: number; readonly backoff?: RestartBackoff } = {},
 ): PodDecision {
   const plan = new Plan();
+  const { awaySince } = options;
+  if (awaySince !== undefined) {
+    const away = { at: awaySince, why: PUT_AWAY, graceMs: graceMsOf(pod) };
+    end(pod, view, view.stop ?? away, true, now, plan);
+    return plan.decision;
+  }
   const stop = stopOf(pod, view, now, options.isGone === true, plan);
   const outcome = isTerminal(pod) ? 'over' : outcomeOf(pod, view);
-  if (stop) end(pod, view, stop, now, plan);
+  const isOver = stop?.why !== 'deadline' || pod.metadata.deletionTimestamp !== undefined;
+  if (stop) end(pod, view, stop, isOver, now, plan);
   else if (outcome === 'over' || outcome !== undefined) endSidecars(pod, view, now, plan);
   else run(pod, view, now, options.backoff ?? restartBackoff, plan);
   return plan.decision;
@@ -97,9 +108,8 @@ function stopOf(pod: StoredPod, view: PodView, now: number, isGone: boolean, pla
   return stop;
 }
 
-function end(pod: StoredPod, view: PodView, stop: PodStop, now: number, plan: Plan): void {
+function end(pod: StoredPod, view: PodView, stop: StopRecord, isOver: boolean, now: number, plan: Plan): void {
   const live = liveContainers(pod, view);
-  const isOver = stop.why !== 'deadline' || pod.metadata.deletionTimestamp !== undefined;
   if (live.length === 0) {
     if (isOver) plan.add({ type: 'finish' });
     return;

@@ -26,9 +26,6 @@ export function mainsOf({ spec }: StoredPod): readonly ReadContainer[] {
 /** Why a run was ended whose container has another image now. */
 export const CHANGED = 'changed';
 
-/** Why a run ended that went with its node, and not by itself: the machine was put away, or the pod's folder is another one. */
-export const PUT_AWAY = 'put-away';
-
 /** Whether it runs again after this end, while its pod is not to end. */
 export function runsAgain(
   pod: StoredPod,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseStat } from '../host/process-table.ts';
-import { type Evidence, instanceOf, parseIdentity } from './instance.ts';
+import { type Evidence, instanceOf, parseIdentity, PUT_AWAY } from './instance.ts';
 
 const stat = (pid: number, start: number, name = 'sh') =>
   `${pid} (${name}) S 1 ${pid} ${pid} 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 ${start} 2400000 100`;
@@ -44,6 +44,7 @@ test('what became of a run', () => {
     isDeserted: false,
     now: 100,
   };
+  const stopOf = (why: string) => ({ at: 8, graceMs: 1_000, why });
   const boxed = { ...evidence.intent, isBoxed: true };
   const dead = { isMainAlive: false, isShimAlive: false };
   const rows: readonly (readonly [string, Partial<Evidence>, string, number | undefined])[] = [
@@ -54,6 +55,9 @@ test('what became of a run', () => {
     ['its shim was killed', { isShimAlive: false }, 'running', undefined],
     ['ended, the code is on its way', { isMainAlive: false }, 'running', undefined],
     ['ended', { ...dead, exit: { code: 3, at: 9 } }, 'ended', 3],
+    ['ended because it was asked to', { ...dead, exit: { code: 0, at: 9 }, stop: stopOf('deleted') }, 'ended', 0],
+    ['ended with its machine', { ...dead, exit: { code: 0, at: 9 }, stop: stopOf(PUT_AWAY) }, 'ended', 137],
+    ['is ended with its machine', { stop: stopOf(PUT_AWAY) }, 'running', undefined],
     ['both were killed', dead, 'ended', 137],
     ['the machine was restarted, the number is somebody else’s', { bootId: 'other' }, 'ended', 137],
     [

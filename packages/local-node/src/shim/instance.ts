@@ -27,6 +27,9 @@ export interface StopRecord {
   readonly why: string;
 }
 
+/** Why a run ended that went with its node, and not by itself: the machine was put away, or the pod's folder is another one. */
+export const PUT_AWAY = 'put-away';
+
 export interface End {
   readonly code: number;
   readonly at: number;
@@ -122,7 +125,13 @@ export function instanceOf(evidence: Evidence): Instance {
     const end = { ...exit, reason: REFUSED_REASON, message: REFUSED };
     return { ...known, state: 'ended', startedAt: intent.at, end };
   }
-  if (exit) return { ...known, state: 'ended', startedAt: known.startedAt ?? intent.at, end: exit };
+  if (exit) {
+    const run: Instance = { ...known, state: 'ended', startedAt: known.startedAt ?? intent.at, end: exit };
+    // Whoever ends in good order because he is asked to has not done what he was there for, whatever his code says.
+    return stop?.why === PUT_AWAY
+      ? lostRun(run, exit.at, 'The container was ended because its machine was put away.')
+      : run;
+  }
   if (evidence.isGivenUp) return { ...known, state: 'void', end: undefined };
   if (isPast) return lost('The machine was restarted while the container ran.');
   if (!identity) {

@@ -132,15 +132,15 @@ export class Runs {
     }
   }
 
-  /** Undefined: there is no such run. */
-  async read(key: RunKey, isGivingUp = false): Promise<Instance | undefined> {
+  /** Undefined: there is no such run. `minded`: how it was asked to end, if that is not written down. */
+  async read(key: RunKey, isGivingUp = false, minded?: StopRecord): Promise<Instance | undefined> {
     const { files } = this.#host;
     const folder = this.runFolder(key);
     const meant = await files.read(join(folder, 'intent'));
     if (meant === undefined) return undefined;
     const told = jsonOf<Intent>(meant);
     const intent = told ?? unreadable(key, this.#now());
-    const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop')));
+    const stop = jsonOf<StopRecord>(await files.read(join(folder, 'stop'))) ?? minded;
     const mainPath = join(folder, 'main');
     const text = await files.read(mainPath);
     const writtenAt = await this.#times.changedAt(mainPath);
