@@ -151,7 +151,8 @@ export class ClusterTurn {
     const why = this.#whyTasksWait(seen);
     if (why === undefined) await advanceUpgrade({ ...this.#given, members: seen.members, held: this.#held });
     // What runs here goes on, also where nobody else can ask the servers.
-    if (why === undefined || !runs.of(work.key)) await tellWaiting(work, this.#given.tasks, why);
+    if (why === undefined || !runs.of(work.key))
+      await tellWaiting({ ...this.#given, desired: this.#desired, seen }, why);
     return this.#verdict(seen, isPaused);
   }
 
@@ -365,8 +366,7 @@ export class ClusterTurn {
   }
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
-    const { work, runs } = this.#given;
-    const { enrollment, podAgents } = this.#given;
+    const { work, runs, enrollment, podAgents, toldFindings } = this.#given;
     const roster = (enrollment ?? podAgents)?.roster;
     const told = toldStates(roster ?? [], seen.view);
     const unseen = this.#unseen;
@@ -404,7 +404,6 @@ export class ClusterTurn {
     const looked = unseen ? undefined : { ...topology, findings: countedFindings(seen.findings, status.conditions) };
     this.#given.saw({ looked, operation: this.#record.current?.kind });
     const homes = { kind: enrollment ? 'Member' : 'Pod', namespace: work.object.metadata.namespace ?? '' } as const;
-    const { toldFindings } = this.#given;
     const isUnseen = unseen !== undefined;
     tellTurn(work.events, { before, after: status, seen, isUnseen, toldFindings, strays, roster, homes });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });

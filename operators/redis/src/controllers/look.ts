@@ -54,6 +54,11 @@ export function isWhole({ members }: Pick<Seen, 'members'>, { members: whose, si
   return members.length >= (whose === 'external' ? 1 : size) && members.every(({ node }) => node);
 }
 
+/** Pods that are away, as one that is made anew is, may come back with what their volumes hold. */
+export function mayReturn(seen: Pick<Seen, 'members'>, desired: Desired): boolean {
+  return desired.storage !== undefined && !isWhole(seen, desired);
+}
+
 /**
  * Where an operation finds the cluster: at its members. Servers that are in no cluster yet are none of its business, unless it is about
  * them: whoever is asked is introduced to others.

@@ -10,8 +10,8 @@ import { taskWish } from '../plan/task-wish.ts';
 import { type Checked, checkTask, countStrays } from './check-task.ts';
 import { choose, NO_APPROVAL, Settling } from './choose.ts';
 import type { Environment } from './environment.ts';
-import type { Seen } from './look.ts';
-import { openTasks, refusedStatus, writeTask } from './tasks.ts';
+import { mayReturn, type Seen } from './look.ts';
+import { refusedStatus, taskLine, writeTask } from './tasks.ts';
 
 type Task = DeepReadonly<RedisTaskObject>;
 
@@ -32,7 +32,7 @@ export type TaskStep =
 /** Undefined: there is none; or what could be said of the next one at once was written to it. */
 export async function nextTask(given: NextTaskGiven): Promise<TaskStep | undefined> {
   const { work, tasks, desired, seen, stored, environment } = given;
-  const [task] = openTasks(tasks);
+  const [task] = taskLine(tasks, mayReturn(seen, desired));
   // An upgrade is what turns do anyway, and is gone on with elsewhere.
   if (!task || task.spec.upgrade) return undefined;
   const now = work.now();

@@ -25,6 +25,20 @@ export function openTasks(tasks: readonly Task[]): readonly Task[] {
   return tasks.filter(isOpen).sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
+/**
+ * The order in which open tasks come to their turn. An upgrade needs no operation of its own: turns bring it on. So those that mend pass
+ * one that is first; else it would wait for the cluster for ever, and what mends the cluster for it.
+ * @param mayReturn pods that are away may come back with what they hold: perhaps the upgrade itself makes them anew just now, and a fix
+ * that gives up what cannot be read would give up them.
+ */
+export function taskLine(tasks: readonly Task[], mayReturn: boolean): readonly Task[] {
+  const open = openTasks(tasks);
+  if (!open[0]?.spec.upgrade) return open;
+  const passes = ({ spec: { fix, failover, check } }: Task) =>
+    Boolean(failover ?? check ?? (fix && !(mayReturn && fix.allowUnreachable)));
+  return [...open.filter(passes), ...open.filter((task) => !passes(task))];
+}
+
 export function triggerOf(task: Task): CurrentOperation['trigger'] {
   return { kind: 'RedisTask', name: task.metadata.name, uid: task.metadata.uid ?? '' };
 }

@@ -1,10 +1,12 @@
-/** Tasks that nothing is done for just now, because nothing is done for their cluster: they say so, and why. Written once, not every turn. */
+/** Tasks that nothing is done for just now, for their cluster or for those before them: they say so, and why. Written once, not every turn. */
 import { isKubeError } from '@reeve/kube';
 import type { DeepReadonly } from '@reeve/runtime';
 import type { Reconcile } from '@reeve/runtime/manager';
 import type { RedisClusterObject, RedisTaskObject } from '../api/kinds.ts';
 import type { RedisTaskStatus } from '../api/task.ts';
-import { openTasks, storeTask } from './tasks.ts';
+import type { Desired } from '../plan/desired.ts';
+import { mayReturn, type Seen } from './look.ts';
+import { openTasks, storeTask, taskLine } from './tasks.ts';
 
 type Task = DeepReadonly<RedisTaskObject>;
 
@@ -29,22 +31,32 @@ export function whyTasksWait(state: ClusterState): string | undefined {
   return isAnswering ? undefined : 'no server of the cluster answers: its status says what is known of them';
 }
 
-/** What a task is told that waited and does so no longer for its cluster: it may come after others. */
-const ITS_TURN = 'its turn: tasks run one after the other, after what the cluster needs itself';
+const ONE_BY_ONE = 'tasks run one after the other, after what the cluster needs itself';
 const MOST_TEXT = 1_000;
 
-/** What is to be written to whom. One that has begun keeps what it says, and goes on when its cluster does. Pure. */
+/** What is to be written to whom (`mayReturn`: see `taskLine`). One that has begun keeps what it says, and goes on when its cluster does. Pure. */
 export function waitingTasks(
   tasks: readonly Task[],
   why: string | undefined,
+  mayReturn: boolean,
 ): readonly (readonly [Task, RedisTaskStatus])[] {
-  const message = (why ?? ITS_TURN).slice(0, MOST_TEXT);
-  return openTasks(tasks).flatMap((task): readonly (readonly [Task, RedisTaskStatus])[] => {
+  // Also when it is an upgrade that others pass: that goes on meanwhile.
+  const [first] = openTasks(tasks);
+  return taskLine(tasks, mayReturn).flatMap((task, place, line): readonly (readonly [Task, RedisTaskStatus])[] => {
     const { status } = task;
+    const before = task === first ? undefined : line[place - 1];
     if (status?.phase === 'Running') return held(task, status as RedisTaskStatus, why?.slice(0, MOST_TEXT));
-    if ((why === undefined && status?.phase !== 'Waiting') || status?.message === message) return [];
+    // One that is next, and was told nothing yet, has a turn to begin in.
+    const isNext = why === undefined && !before;
+    const message = (why ?? itsTurn(before)).slice(0, MOST_TEXT);
+    if ((isNext && status?.phase !== 'Waiting') || status?.message === message) return [];
     return [[task, { phase: 'Waiting', message, waitingFor: message }]];
   });
+}
+
+/** Of the one right before it, not of the first: so it is told once, however many go before. */
+function itsTurn(before: Task | undefined): string {
+  return `its turn${before ? ` after task ${before.metadata.name}` : ''}: ${ONE_BY_ONE}`;
 }
 
 function held(
@@ -57,12 +69,18 @@ function held(
   return [[task, message === undefined ? begun : { ...begun, message, waitingFor: message }]];
 }
 
+export interface WaitingGiven {
+  readonly work: Pick<Reconcile<RedisClusterObject>, 'api' | 'signal' | 'now'>;
+  readonly tasks: readonly Task[];
+  readonly desired: Desired;
+  readonly seen: Seen;
+}
+
 export async function tellWaiting(
-  work: Pick<Reconcile<RedisClusterObject>, 'api' | 'signal' | 'now'>,
-  tasks: readonly Task[],
+  { work, tasks, desired, seen }: WaitingGiven,
   why: string | undefined,
 ): Promise<void> {
-  for (const [task, status] of waitingTasks(tasks, why)) {
+  for (const [task, status] of waitingTasks(tasks, why, mayReturn(seen, desired))) {
     try {
       await storeTask(work, task, status);
     } catch (error) {

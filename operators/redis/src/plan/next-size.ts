@@ -1,4 +1,5 @@
 /** Too many nodes, too few primaries, uneven replicas, slots, places: what is done when nothing is broken. Pure. */
+import type { Waiting } from '@reeve/runtime';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId } from '../api/view.ts';
 import { placedMembers } from './check-placement.ts';
@@ -7,23 +8,35 @@ import { candidatesFor } from './failover.ts';
 import type { NextFacts, OperationWish, Wish } from './next.ts';
 import { type Placed, placementScore } from './placement-score.ts';
 import type { RebalanceRequest } from './rebalance.ts';
-import { type Housed, isOld, upgrades } from './rolling.ts';
+import { type Housed, isOld, rollingWaits, upgrades } from './rolling.ts';
 import type { SpreadRequest } from './spread.ts';
 import { isReported, loners, ownSlots, primaryIdOf, replicasByPrimary, reportedPrimaries, roleOf } from './topology.ts';
 
 export function sizeProblems(facts: NextFacts, cluster: ClusterView, hasNewcomers: boolean): readonly Wish[] {
-  const alone = new Set<NodeId>(loners(facts.view).map(({ id }) => id));
-  const housed = facts.members.filter((pod): pod is Housed => pod.node !== undefined && !alone.has(pod.node.id));
+  const housed = housedPods(facts);
   const going = leaving(facts, cluster, housed);
   if (going.length > 0) return going;
-  const isWhole = facts.members.length >= facts.desired.size && facts.members.every(({ node }) => node);
-  if (!isWhole || hasNewcomers) return [];
+  if (!isWhole(facts) || hasNewcomers) return [];
   return [
     ...wrongRoles(facts, cluster, housed),
     ...rebalances(facts, cluster),
     // Each failover of an upgrade may put primaries together; whoever spread them at once would undo it.
     ...(housed.some(isOld) ? upgrades(facts, cluster, housed) : spreads(facts)),
   ];
+}
+
+/** Why pods are not made anew; who is away is told elsewhere. */
+export function oldPodsStand(facts: NextFacts, cluster: ClusterView): readonly Waiting[] {
+  return isWhole(facts) ? rollingWaits(facts, cluster, housedPods(facts)) : [];
+}
+
+function isWhole({ members, desired }: NextFacts): boolean {
+  return members.length >= desired.size && members.every(({ node }) => node);
+}
+
+function housedPods({ view, members }: NextFacts): readonly Housed[] {
+  const alone = new Set<NodeId>(loners(view).map(({ id }) => id));
+  return members.filter((pod): pod is Housed => pod.node !== undefined && !alone.has(pod.node.id));
 }
 
 function operation(kind: string, request: unknown, why: string, settleMs = 0): OperationWish {

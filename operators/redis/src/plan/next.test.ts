@@ -142,6 +142,33 @@ test('old pods are made anew one by one: replicas, then primaries after a failov
   assert.deepEqual(kinds(look(whole, { pods: leaving })), []);
 });
 
+test('why old pods stay as they are is said, whatever keeps them', () => {
+  const reasons = (...args: Parameters<typeof look>) =>
+    look(...args).waitingFor.map(({ reason, subjects }) => `${reason} ${subjects.join()}`);
+  const old = whole.map(() => ({ isCurrent: false }));
+  assert.deepEqual(reasons(whole, { pods: old }), [], 'one is made anew');
+  const unready = old.map((one, at) => (at === 5 ? { isReady: false } : one));
+  assert.deepEqual(reasons(whole, { pods: unready }), ['PodNotReady c-5']);
+  const away = old.map((one, at) => (at === 5 ? { isReady: false, isDeleting: true } : one));
+  assert.deepEqual(reasons(whole, { pods: away }), [], 'it goes on in a moment');
+  const allNew = unready.map((one, at) => (at === 5 ? one : {}));
+  assert.deepEqual(reasons(whole, { pods: allNew }), [], 'none is old');
+  const lagging = clusterNodes({ primaries: 3, replicas: 1, nodes: { p1r0: { linkUp: false } } });
+  const { waitingFor } = look(lagging, { pods: old });
+  assert.deepEqual(
+    waitingFor.map(({ reason }) => reason),
+    ['CheckNotClean'],
+  );
+  assert.match(waitingFor[0]?.message ?? '', /before the check is clean: .*10\.\d/);
+  const alone = { spec: { replicasPerPrimary: 0 }, pods: old };
+  const primaries = clusterNodes({ primaries: 3, replicas: 0 });
+  assert.deepEqual(reasons(primaries, alone), ['UpgradeLosesData c-0,c-1,c-2']);
+  const kept = { ...alone, spec: { replicasPerPrimary: 0, storage: { size: '1Gi' } } };
+  assert.deepEqual(reasons(primaries, kept), []);
+  const ill = old.map((one, at) => (at === 2 || at === 3 ? { ...one, isReady: false, isServing: false } : one));
+  assert.deepEqual(reasons(whole, { pods: ill }), ['NoStandIn c-2,c-3']);
+});
+
 test('an old pod of which only the agent does not come up is made anew first, and holds nobody up', () => {
   // Places: p0 p0r0 p1 p1r0 p2 p2r0.
   const podsOf = (at: number, ill: Partial<PodFacts>) =>

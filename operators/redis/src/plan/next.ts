@@ -16,7 +16,7 @@ import { brokenPods } from './broken-pods.ts';
 import { troubleWaits } from './pod-trouble.ts';
 import { endpointOf, type PodMember } from './pods.ts';
 import { halfMembers } from './half-members.ts';
-import { fillEmpty, sizeProblems } from './next-size.ts';
+import { fillEmpty, oldPodsStand, sizeProblems } from './next-size.ts';
 import {
   isReported,
   keyCount,
@@ -132,7 +132,7 @@ export function nextSteps(facts: NextFacts): Next {
       ...strangers.replicas,
       ...sizeProblems(facts, cluster, strangers.primaries.length + strangers.replicas.length > 0),
     ],
-    waitingFor: [...waitingFor, ...fixWaits(facts)],
+    waitingFor: [...waitingFor, ...fixWaits(facts), ...oldPodsStand(facts, cluster)],
   };
 }
 

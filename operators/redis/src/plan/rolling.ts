@@ -18,6 +18,10 @@ const LATE_MS = 20_000;
 /** A probe may fail now and then: a primary must not have served for so long before its place is given to an old replica. */
 const AILING_MS = 8_000;
 
+/** Nobody can stand in for a primary, and it keeps nothing. */
+export const LOSES_DATA =
+  'there are neither replicas nor volumes: a pod that is made anew would come back without its keys';
+
 /** A pod whose server answers. */
 export type Housed = PodMember & { readonly node: ReportedNode };
 
@@ -27,11 +31,15 @@ export function isOld({ isCurrent, isDeleting }: PodMember): boolean {
 
 /** Between two of them nothing may be under way: that more are to follow must be seen all the same. */
 export function oldPodsWait(pods: readonly PodMember[]): readonly Waiting[] {
-  const old = pods.filter(({ isCurrent }) => !isCurrent).map(({ name }) => name);
+  const old = pods.filter(({ isCurrent }) => !isCurrent);
   if (old.length === 0) return [];
-  const names = `${old.slice(0, 5).join(', ')}${old.length > 5 ? ` and ${old.length - 5} more` : ''}`;
-  const message = `${old.length} of ${pods.length} pods are made from what was asked for before, and follow one by one: ${names}`;
-  return [{ reason: 'PodsOld', message, subjects: old.slice(0, 16) }];
+  const message = `${old.length} of ${pods.length} pods are made from what was asked for before, and follow one by one: ${namesOf(old)}`;
+  return [wait('PodsOld', message, old)];
+}
+
+/** Why no old pod is made anew, where none is. */
+export function rollingWaits(facts: NextFacts, cluster: ClusterView, housed: readonly Housed[]): readonly Waiting[] {
+  return housed.some(isOld) ? rolling(facts, cluster, housed).waitingFor : [];
 }
 
 /** Its server can be talked to, whatever becomes of the agent beside it. */
@@ -39,13 +47,23 @@ function isServed({ isReady, isServing }: PodMember): boolean {
   return isReady || isServing === true;
 }
 
-export function upgrades(
+/** Either what comes next, or why nothing does. */
+interface Rolling {
+  readonly wishes: readonly Wish[];
+  readonly waitingFor: readonly Waiting[];
+}
+
+export function upgrades(facts: NextFacts, cluster: ClusterView, housed: readonly Housed[]): readonly Wish[] {
+  return rolling(facts, cluster, housed).wishes;
+}
+
+function rolling(
   { desired, members: pods, findings, isImageHeld = false }: NextFacts,
   cluster: ClusterView,
   housed: readonly Housed[],
-): readonly Wish[] {
-  // What they would be made from is not what is asked for.
-  if (isImageHeld) return [];
+): Rolling {
+  // What they would be made from is not what is asked for, and that is said.
+  if (isImageHeld) return stand();
   // One at a time, and the next one when everything is well again.
   const old = housed.filter(isOld);
   const late = old.filter((pod) => isLeftBehind(pod, housed));
@@ -53,23 +71,63 @@ export function upgrades(
   const isOfLate = ({ nodes: [id] }: Finding) => late.some(({ node }) => node.id === id);
   const isHarmless = (finding: Finding) =>
     finding.code === 'PLACEMENT' || (finding.code === 'REPLICA_LINK_DOWN' && isOfLate(finding));
-  const isWell = isClean(findings.filter((finding) => !isHarmless(finding)));
-  if (!isWell || pods.some((pod) => pod.isDeleting || (pod.isCurrent && !pod.isReady))) return [];
+  const amiss = findings.find((finding) => !isHarmless(finding) && !isClean([finding]));
+  if (amiss) return stand(uncleanWait(amiss));
+  if (pods.some(({ isDeleting }) => isDeleting)) return stand();
+  const unready = pods.filter((pod) => pod.isCurrent && !pod.isReady);
+  if (unready.length > 0) return stand(unreadyWait(unready));
   if (late[0])
-    return [restart(late[0], 'does not get in step with its new primary, and may once it is new, too', LATE_MS)];
+    return take(restart(late[0], 'does not get in step with its new primary, and may once it is new, too', LATE_MS));
   const ailing = old.filter((pod) => !isServed(pod));
   // While one is away, none that serves is taken beside it.
   const due = ailing.length > 0 ? ailing : old;
   const replica = due
     .filter((pod) => roleOf(pod.node) === 'replica' && hasStandIn(pod, housed))
     .sort((a, b) => Number(a.isReady) - Number(b.isReady) || b.ordinal - a.ordinal)[0];
-  if (replica) return [restart(replica, 'is made anew from what is asked for now')];
+  if (replica) return take(restart(replica, 'is made anew from what is asked for now'));
   const primaries = due.filter(({ node }) => roleOf(node) === 'primary').reverse();
   for (const primary of primaries) {
     const step = handOver(primary, cluster, housed) ?? (desired.storage && restartAlone(primary, cluster));
-    if (step) return [step];
+    if (step) return take(step);
   }
-  return [];
+  const isAlone = ({ node }: Housed) => roleOf(node) === 'primary' && replicasOf(cluster, node.id).length === 0;
+  return stand(!desired.storage && due.every(isAlone) ? losesDataWait(due) : noStandInWait(due));
+}
+
+function take(wish: Wish): Rolling {
+  return { wishes: [wish], waitingFor: [] };
+}
+
+function stand(...waitingFor: readonly Waiting[]): Rolling {
+  return { wishes: [], waitingFor };
+}
+
+function uncleanWait({ message, nodes }: Finding): Waiting {
+  const why = `no pod is made anew before the check is clean: ${message}`;
+  return { reason: 'CheckNotClean', message: why, subjects: nodes.slice(0, 16) };
+}
+
+function unreadyWait(pods: readonly PodMember[]): Waiting {
+  const message = `new pods are not ready, and old ones are made anew when they are: ${namesOf(pods)}`;
+  return wait('PodNotReady', message, pods);
+}
+
+function losesDataWait(pods: readonly PodMember[]): Waiting {
+  return wait('UpgradeLosesData', `${LOSES_DATA} (${namesOf(pods)}): set replicasPerPrimary to 1 first`, pods);
+}
+
+function noStandInWait(pods: readonly PodMember[]): Waiting {
+  const message = `no other server of their shards serves, has all data and may take over for now: ${namesOf(pods)}`;
+  return wait('NoStandIn', message, pods);
+}
+
+function wait(reason: string, message: string, pods: readonly PodMember[]): Waiting {
+  return { reason, message, subjects: pods.slice(0, 16).map(({ name }) => name) };
+}
+
+function namesOf(pods: readonly PodMember[]): string {
+  const names = pods.slice(0, 5).map(({ name }) => name);
+  return `${names.join(', ')}${pods.length > 5 ? ` and ${pods.length - 5} more` : ''}`;
 }
 
 /** Whether somebody else of its shard has its data and serves: the last one is never taken. */

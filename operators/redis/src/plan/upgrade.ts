@@ -8,6 +8,7 @@ import type { RedisTask } from '../api/task.ts';
 import { desiredOf } from './desired.ts';
 import { productProblem, versionProblem } from './image-problems.ts';
 import type { PodMember } from './pods.ts';
+import { LOSES_DATA } from './rolling.ts';
 import { membersAreExternal } from './task-wish.ts';
 
 export interface UpgradeFacts {
@@ -61,6 +62,5 @@ export function upgradeStep(asked: Asked, { spec, members, held }: UpgradeFacts)
 /** A primary that nobody can stand in for, and that keeps nothing, is never restarted: such an upgrade would not end. */
 function standIn({ replicasPerPrimary = 1, storage }: RedisClusterSpec): readonly Refusal[] {
   if (replicasPerPrimary > 0 || storage) return [];
-  const message = 'there are neither replicas nor volumes: a pod that is made anew would come back without its keys';
-  return [{ code: 'UPGRADE_LOSES_DATA', message, subjects: [] }];
+  return [{ code: 'UPGRADE_LOSES_DATA', message: LOSES_DATA, subjects: [] }];
 }

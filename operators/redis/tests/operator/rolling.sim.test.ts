@@ -51,3 +51,41 @@ test('until the last pod is new, also between two of them, the phase says that i
   assert.ok(seen.has('Changing'), [...seen].join());
   await world.until('it runs', () => world.status('c').phase === 'Running');
 });
+
+/** What it says for two minutes in which no pod is made anew. */
+async function standing(world: OperatorWorld, reason: string) {
+  await world.patch('c', { spec: { version: '9.2.0' } });
+  const waits = () => world.status('c').waitingFor ?? [];
+  await world.until(`it says ${reason}`, () => waits().some((one) => one.reason === reason), 120_000);
+  const before = world.servers.map(({ runId }) => runId).sort();
+  await world.pass(120_000);
+  assert.deepEqual(world.servers.map(({ runId }) => runId).sort(), before);
+  assert.ok(waits().some((one) => one.reason === 'PodsOld'));
+  return waits().find((one) => one.reason === reason);
+}
+
+test('pods that would lose their keys stay as they are, and an edited spec is told why', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { version: '9.1.1', replicasPerPrimary: 0 });
+  await world.until('the cluster runs', () => isRunning(world), 600_000);
+  const keys = await write(world, 30);
+  const why = await standing(world, 'UpgradeLosesData');
+  assert.deepEqual([...(why?.subjects ?? [])].sort(), ['c-0', 'c-1', 'c-2']);
+  assert.match(why?.message ?? '', /replicasPerPrimary/);
+  await world.patch('c', { spec: { replicasPerPrimary: 1 } });
+  const isNew = () => world.pods.length === 6 && world.pods.every((pod) => imageOf(pod) === 'valkey:9.2.0');
+  await world.until('what it asks for helps', () => isNew() && isRunning(world), 900_000);
+  assertHeld(world, keys);
+});
+
+test('a new pod that does not become ready while its server answers holds the others up, and is named', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { version: '9.1.1', storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => isRunning(world), 600_000);
+  world.kubelet.told = (pod, status) =>
+    imageOf(pod) === 'valkey:9.2.0' ? { ...status, conditions: [{ type: 'Ready', status: 'False' }] } : status;
+  const why = await standing(world, 'PodNotReady');
+  const fresh = world.pods.filter((pod) => imageOf(pod) === 'valkey:9.2.0').map(({ metadata }) => metadata?.name);
+  assert.deepEqual(why?.subjects, fresh);
+  assert.equal(fresh.length, 1);
+});

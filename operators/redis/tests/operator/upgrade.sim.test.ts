@@ -67,3 +67,47 @@ test('without replicas, with volumes, primaries are restarted one after the othe
   assert.deepEqual(held(), before);
   assertHeld(world, keys);
 });
+
+test('a task that mends the cluster passes the upgrade that waits for it; others come after that, and say so', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { version: '9.1.1' });
+  await world.until('the cluster runs', isRunning(world), 600_000);
+  const places = names(world).map((name) => name ?? '');
+  for (const pod of places) world.kubelet.held.add(pod);
+  await world.task('up', { cluster: 'c', upgrade: { version: '9.2.0' } });
+  await world.until('a replica is away', () => world.servers.length < 6);
+  const there = new Set(world.servers.map((server) => world.kubelet.podOf(server)));
+  const away = world.status('c').members?.find(({ pod }) => !there.has(pod));
+  await world.deletePod(away?.of ?? '');
+  await world.pass(60_000);
+  world.kubelet.held.clear();
+  await world.task('even', { cluster: 'c', rebalance: {} });
+  await world.pass(120_000);
+  assert.equal(world.taskStatus('up')?.phase, 'Running');
+  assert.match(world.taskStatus('even')?.waitingFor ?? '', /^its turn after task up: /);
+  assert.ok(world.status('c').waitingFor?.some(({ reason }) => reason === 'CheckNotClean'));
+  await world.task('mend', { cluster: 'c', fix: { allowUnreachable: true } });
+  for (const name of ['mend', 'up', 'even'])
+    await world.until(
+      `${name} has ended`,
+      () => /Succeeded|Failed/.test(world.taskStatus(name)?.phase ?? ''),
+      1_800_000,
+    );
+  for (const name of ['mend', 'up', 'even']) assert.equal(world.taskStatus(name)?.phase, 'Succeeded', name);
+  assert.ok(world.pods.every((pod) => imageOf(pod) === 'valkey:9.2.0'));
+});
+
+test('a primary that an upgrade restarts alone is not given up by a fix that passes the upgrade', async (t) => {
+  const { world, keys } = await created(t, { replicasPerPrimary: 0, storage: { size: '1Gi' } });
+  world.kubelet.held.add('c-2');
+  await world.task('up', { cluster: 'c', upgrade: { version: '9.2.0' } });
+  await world.until('a primary is away', () => world.servers.length < 3);
+  await world.task('mend', { cluster: 'c', fix: { allowUnreachable: true } });
+  await world.pass(60_000);
+  assert.match(world.taskStatus('mend')?.waitingFor ?? '', /^its turn after task up: /);
+  world.kubelet.held.clear();
+  for (const name of ['mend', 'up'])
+    await world.until(`${name} has ended`, () => /Succeeded|Failed/.test(world.taskStatus(name)?.phase ?? ''), 900_000);
+  await world.until('the cluster runs', isRunning(world), 600_000);
+  assertHeld(world, keys);
+});

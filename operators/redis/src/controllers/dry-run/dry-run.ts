@@ -5,8 +5,8 @@
 import type { Refusal, Waiting } from '@reeve/runtime';
 import type { RedisClusterObject, RedisTaskObject } from '../../api/kinds.ts';
 import { specProblems } from '../../plan/desired.ts';
-import { isConfigured } from '../look.ts';
-import { openTasks } from '../tasks.ts';
+import { isConfigured, mayReturn } from '../look.ts';
+import { taskLine } from '../tasks.ts';
 import { type Around, type DryRunPorts, visit } from './around.ts';
 import { following } from './following.ts';
 import { childrenOf, type ObjectPlan } from './objects.ts';
@@ -37,9 +37,9 @@ export async function planCluster(given: DryRunPorts, cluster: RedisClusterObjec
       ? [{ reason: 'Paused', message: 'spec.paused: nothing is begun before it is taken away', subjects: [] }]
       : [];
     const steps = await stepsOf(around);
-    const task = paused.length > 0 ? undefined : openTasks(around.tasks)[0];
-    const asked = task && (await nextTask(around, task as RedisTaskObject, steps.next));
     const { desired, seen } = around;
+    const task = paused.length > 0 ? undefined : taskLine(around.tasks, mayReturn(seen, desired))[0];
+    const asked = task && (await nextTask(around, task as RedisTaskObject, steps.next));
     const { status = {}, metadata } = cluster;
     const configured = isConfigured(status, status.currentOperation?.kind, seen);
     return {
