@@ -25,6 +25,7 @@ const calm: PhaseFacts = {
   configured: true,
   findings: [],
   isWhole: true,
+  isUnserved: false,
   isRolling: false,
 };
 const broken = { findings: [finding('degraded'), finding('broken')] };
@@ -35,11 +36,19 @@ const phases: readonly (readonly [Phase, string, Partial<PhaseFacts>])[] = [
   ['Invalid', 'whatever else is true', { isInvalid: true, isPaused: true, operation: 'fix', ...broken }],
   ['Paused', 'a person said so', { isPaused: true }],
   ['Paused', 'also while it is broken and something was begun', { isPaused: true, operation: 'fix', ...broken }],
+  ['Paused', 'a person said so, also if nobody answers', { isPaused: true, isUnserved: true }],
   ['Creating', 'a creation runs', { operation: 'create', configured: false }],
-  ['Creating', 'and is not whole yet, nor its slots served', { operation: 'create', isWhole: false, ...broken }],
+  [
+    'Creating',
+    'and is not whole yet, nor its slots served',
+    { operation: 'create', isWhole: false, isUnserved: true, ...broken },
+  ],
   ['Pending', 'nothing was created', { configured: false, isWhole: false }],
+  ['Pending', 'and nothing is served', { configured: false, isWhole: false, isUnserved: true }],
   ['Pending', 'what is found is no cluster yet', { configured: false, operation: 'fix', ...broken }],
   ['Broken', 'data is not served', broken],
+  ['Broken', 'nobody answers, so that nothing is found either', { isWhole: false, isUnserved: true }],
+  ['Broken', 'all are there, and none owns a slot', { isUnserved: true }],
   ['Broken', 'also while it is mended', { operation: 'fix', isWhole: false, ...broken }],
   ['Changing', 'an operation runs', { operation: 'rebalance' }],
   ['Changing', 'which opens slots', { operation: 'rebalance', isWhole: false, ...degraded }],
