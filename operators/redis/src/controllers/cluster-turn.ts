@@ -16,7 +16,7 @@ import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
 import { lastTopology, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
-import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
+import { type NextFacts, nextSteps, pausedWaits, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { choosingOf } from '../plan/setbacks.ts';
@@ -121,6 +121,7 @@ export class ClusterTurn {
     for (const { message, subjects } of this.#problems) {
       this.#waiting.push({ reason: 'SpecInvalid', message: `a spec that can be acted on: ${message}`, subjects });
     }
+    this.#waiting.push(...pausedWaits(work.object.spec));
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
     // What runs here has its own orders, and takes them back itself.
@@ -365,8 +366,7 @@ export class ClusterTurn {
   }
 
   async #write(seen: Seen, isPaused: boolean): Promise<void> {
-    const { work, runs } = this.#given;
-    const { enrollment, podAgents } = this.#given;
+    const { work, runs, enrollment, podAgents, toldFindings } = this.#given;
     const roster = (enrollment ?? podAgents)?.roster;
     const told = toldStates(roster ?? [], seen.view);
     const unseen = this.#unseen;
@@ -404,7 +404,6 @@ export class ClusterTurn {
     const looked = unseen ? undefined : { ...topology, findings: countedFindings(seen.findings, status.conditions) };
     this.#given.saw({ looked, operation: this.#record.current?.kind });
     const homes = { kind: enrollment ? 'Member' : 'Pod', namespace: work.object.metadata.namespace ?? '' } as const;
-    const { toldFindings } = this.#given;
     const isUnseen = unseen !== undefined;
     tellTurn(work.events, { before, after: status, seen, isUnseen, toldFindings, strays, roster, homes });
     await work.status(status, { onlyIf: (present) => hasSameGoal(this.#before, present) });

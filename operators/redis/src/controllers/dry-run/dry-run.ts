@@ -5,6 +5,7 @@
 import type { Refusal, Waiting } from '@reeve/runtime';
 import type { RedisClusterObject, RedisTaskObject } from '../../api/kinds.ts';
 import { specProblems } from '../../plan/desired.ts';
+import { pausedWaits } from '../../plan/next.ts';
 import { isConfigured } from '../look.ts';
 import { openTasks } from '../tasks.ts';
 import { type Around, type DryRunPorts, visit } from './around.ts';
@@ -33,9 +34,7 @@ export async function planCluster(given: DryRunPorts, cluster: RedisClusterObjec
   if (problems.length > 0) return { objects: [], refused: problems, waitingFor: [] };
   return visit(given, cluster, async (around) => {
     const objects = await childrenOf(given, around);
-    const paused: readonly Waiting[] = cluster.spec.paused
-      ? [{ reason: 'Paused', message: 'spec.paused: nothing is begun before it is taken away', subjects: [] }]
-      : [];
+    const paused = pausedWaits(cluster.spec);
     const steps = await stepsOf(around);
     const task = paused.length > 0 ? undefined : openTasks(around.tasks)[0];
     const asked = task && (await nextTask(around, task as RedisTaskObject, steps.next));
