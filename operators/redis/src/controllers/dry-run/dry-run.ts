@@ -79,11 +79,15 @@ export async function planTask(
   task: RedisTaskObject,
 ): Promise<DryRun> {
   return visit(given, cluster, async (around) => {
-    const { seen, environment, waitingFor } = around;
+    const { seen, environment } = around;
+    const waitingFor = [...pausedWaits(cluster.spec), ...around.waitingFor];
     const none = { objects: [], refused: [], waitingFor };
     const running = cluster.status?.currentOperation;
     const isOwn = running?.trigger.uid !== undefined && running.trigger.uid === task.metadata.uid;
-    if (running && isOwn && environment) return { ...none, ...(await underWay(around, running, environment)) };
+    if (running && isOwn && environment) {
+      const begun = await underWay(around, running, environment);
+      return { ...none, ...begun, waitingFor: [...waitingFor, ...begun.waitingFor] };
+    }
     const busy: readonly Waiting[] = running
       ? [{ reason: 'Busy', message: `${running.kind} runs: ${running.why}`, subjects: [running.id] }]
       : [];
