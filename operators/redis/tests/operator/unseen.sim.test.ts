@@ -105,4 +105,8 @@ test('external servers that are all dead serve nothing: the cluster is broken', 
   await operator.until('it is told', () => condition(operator, 'Available')?.status === 'False');
   await operator.pass(30_000);
   assert.equal(operator.status('c').phase, 'Broken');
+  assert.deepEqual(
+    operator.status('c').waitingFor?.map(({ reason }) => reason),
+    ['ServersSilent'],
+  );
 });
