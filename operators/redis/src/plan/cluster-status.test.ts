@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { crdOf } from '@reeve/runtime';
 import { redisClusterKind } from '../api/cluster.ts';
 import type { Finding } from '../api/findings.ts';
-import { type Phase, type PhaseFacts, phaseOf, shownTopology } from './cluster-status.ts';
+import { findingConditions, type Phase, type PhaseFacts, phaseOf, shownTopology } from './cluster-status.ts';
 
 test('members are not told beside the goal of a creation, and beside any other', () => {
   const members = [{ pod: 'c-0', id: 'a', role: 'primary' as const }];
@@ -67,4 +67,16 @@ for (const [phase, why, facts] of phases) {
 test('every phase that a status may have is in the table, in the order in which they are asked for', () => {
   const phase = /"phase":\{[^}]*"enum":(\[[^\]]*\])/.exec(JSON.stringify(crdOf(redisClusterKind)))?.[1] ?? '[]';
   assert.deepEqual([...new Set(phases.map(([one]) => one))], JSON.parse(phase));
+});
+
+test('several findings of a kind are one text, whose parts can be told apart, and which has an end', () => {
+  const facts = { slots: 16_384, configured: true, isWhole: true };
+  const textOf = (findings: readonly Finding[]) =>
+    findingConditions([], findings, facts).find(({ type }) => type === 'SlotOpen')?.message;
+  const open = (message: string, remedy: string): Finding => ({ ...finding('degraded'), message, remedy });
+  const [one, other] = [open('slot 1 is open', 'Mend: reeve redis fix'), open('slot 2 is open', 'Wait.')];
+  assert.equal(textOf([other]), 'slot 2 is open. Wait.');
+  assert.equal(textOf([one, other]), 'slot 1 is open. Mend: reeve redis fix; slot 2 is open. Wait.');
+  assert.equal(textOf([other, one]), 'slot 2 is open. Wait; slot 1 is open. Mend: reeve redis fix');
+  assert.equal(textOf(Array.from({ length: 100 }, () => open('x'.repeat(100), 'Wait.')))?.length, 2_000);
 });

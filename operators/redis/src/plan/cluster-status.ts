@@ -121,7 +121,7 @@ export function findingConditions(
   const found = codes.map((code): NewCondition => {
     const those = serious.filter((finding) => finding.code === code);
     const reason = those.some(({ severity }) => severity === 'broken') ? 'Broken' : 'Degraded';
-    const message = those.map((finding) => `${finding.message}. ${finding.remedy}`).join(' ');
+    const message = listed(those.map((finding) => `${finding.message}. ${finding.remedy}`));
     return { type: conditionType(code), status: 'True', reason, message: message.slice(0, MOST_TEXT) };
   });
   const cleared = (before ?? [])
@@ -146,6 +146,11 @@ export function findingConditions(
     ...found,
     ...cleared,
   ];
+}
+
+/** Not every remedy ends with a full stop: without more than a space between them they would run together. */
+function listed(texts: readonly string[]): string {
+  return texts.map((text, at) => (at < texts.length - 1 ? text.replace(/\.$/, '') : text)).join('; ');
 }
 
 /** Of servers that nobody could ask: what was found before may be over by now, and more may be amiss. */
