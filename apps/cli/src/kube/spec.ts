@@ -182,7 +182,7 @@ const execCommand = defineCommand({
   summary: 'runs a command in a container',
   description: ['Without a terminal. Ends with the exit code of the command.'],
   options: execOptions,
-  examples: [{ line: 'reeve exec web-0 -- sh -c "echo $HOSTNAME"', what: 'in its namespaces, with its environment' }],
+  examples: [{ line: "reeve exec web-0 -- sh -c 'echo $HOSTNAME'", what: 'in its namespaces, with its environment' }],
   load: () => import('./exec.ts'),
 });
 

@@ -74,9 +74,14 @@ export const resourceErrors = {
     remedy:
       'First add the authority to ca.crt beside the old one, with a new certificate of the old one; when every server shows that, let the new one sign.',
   },
+  CLUSTER_AWAITED: {
+    meaning: 'A task names a RedisCluster that is not there yet: it waits ten minutes for it, then it fails.',
+    remedy: 'Declare the cluster, and the task goes on by itself.',
+  },
   CLUSTER_MISSING: {
-    meaning: 'A task names a RedisCluster that is not there, or that was deleted while the task ran.',
-    remedy: 'A task waits ten minutes for its cluster. Declare the cluster, then make the task again.',
+    meaning:
+      'A task failed because the RedisCluster that it names was not declared within ten minutes, or was deleted before the task ended.',
+    remedy: 'Declare the cluster, then make the task again.',
   },
   CLUSTER_UNSOUND: {
     meaning: 'Not every slot has one owner that answers, or slots are on their way: no backup would be whole.',

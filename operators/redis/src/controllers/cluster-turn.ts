@@ -16,7 +16,7 @@ import { isClean } from '../plan/check.ts';
 import { namesOf } from '../plan/children.ts';
 import { lastTopology, topologyOf } from '../plan/cluster-status.ts';
 import { type Desired, desiredOf, specProblems } from '../plan/desired.ts';
-import { type NextFacts, nextSteps, type RestartWish } from '../plan/next.ts';
+import { type NextFacts, nextSteps, pausedWaits, type RestartWish } from '../plan/next.ts';
 import { nextExternalSteps, silentWaits } from '../plan/next-external.ts';
 import type { PodFacts } from '../plan/pods.ts';
 import { choosingOf } from '../plan/setbacks.ts';
@@ -121,6 +121,7 @@ export class ClusterTurn {
     for (const { message, subjects } of this.#problems) {
       this.#waiting.push({ reason: 'SpecInvalid', message: `a spec that can be acted on: ${message}`, subjects });
     }
+    this.#waiting.push(...pausedWaits(work.object.spec));
     const isPaused = work.object.spec.paused === true || this.#problems.length > 0;
     if (isPaused) await runs.stop(work.key, 'superseded');
     // What runs here has its own orders, and takes them back itself.

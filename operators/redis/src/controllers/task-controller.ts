@@ -22,7 +22,7 @@ export function orphanOf({ metadata, spec, status }: Task, now: number): Orphan 
   const missing = `there is no RedisCluster ${spec.cluster} in namespace ${metadata.namespace ?? ''}`;
   const until = Date.parse(metadata.creationTimestamp ?? '') + CLUSTER_WAIT_MS;
   if (status?.phase !== 'Running' && now < until) {
-    return { status: { phase: 'Waiting', code: 'CLUSTER_MISSING', message: missing }, at: until };
+    return { status: { phase: 'Waiting', code: 'CLUSTER_AWAITED', message: missing }, at: until };
   }
   const { operation, startedAt } = status ?? {};
   return {

@@ -9,6 +9,7 @@ import {
 } from '@reeve/runtime';
 import { isKubeError } from '@reeve/kube';
 import type { CurrentOperation, PastOperation, RedisClusterStatus } from '../api/cluster.ts';
+import { SLOT_COUNT } from '../api/slots.ts';
 import type { NodeId } from '../api/view.ts';
 import { boundedStatus } from '../plan/bounded-status.ts';
 import {
@@ -107,6 +108,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
       configured,
       findings,
       isWhole: whole,
+      isUnserved: facts.unseen === undefined && facts.topology.slots < SLOT_COUNT,
       isRolling: facts.waitingFor.some(({ reason }) => reason === 'PodsOld'),
       ...(current && { operation: current.kind }),
     }),

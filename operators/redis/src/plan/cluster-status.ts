@@ -77,6 +77,8 @@ export interface PhaseFacts {
   readonly operation?: string;
   readonly findings: readonly Finding[];
   readonly isWhole: boolean;
+  /** Servers were asked, and none that answers owns some of the slots. Nothing is found where nobody answers at all. */
+  readonly isUnserved: boolean;
   /** Pods are still to be made anew. */
   readonly isRolling: boolean;
 }
@@ -86,12 +88,12 @@ export interface PhaseFacts {
  * there yet. Nor is what is being changed degraded: operations open slots and move replicas, and the conditions say what is amiss besides.
  */
 export function phaseOf(facts: PhaseFacts): Phase {
-  const { isInvalid, isPaused, configured, operation, findings, isWhole, isRolling } = facts;
+  const { isInvalid, isPaused, configured, operation, findings, isWhole, isUnserved, isRolling } = facts;
   if (isInvalid) return 'Invalid';
   if (isPaused) return 'Paused';
   if (operation === 'create') return 'Creating';
   if (!configured) return 'Pending';
-  if (findings.some(({ severity }) => severity === 'broken')) return 'Broken';
+  if (isUnserved || findings.some(({ severity }) => severity === 'broken')) return 'Broken';
   if (operation !== undefined) return 'Changing';
   if (!isWhole || findings.some(({ severity }) => severity === 'degraded')) return 'Degraded';
   // After Degraded: whoever waits between two pods for something that is amiss should say so.
@@ -119,7 +121,7 @@ export function findingConditions(
   const found = codes.map((code): NewCondition => {
     const those = serious.filter((finding) => finding.code === code);
     const reason = those.some(({ severity }) => severity === 'broken') ? 'Broken' : 'Degraded';
-    const message = those.map((finding) => `${finding.message}. ${finding.remedy}`).join(' ');
+    const message = listed(those.map((finding) => `${finding.message}. ${finding.remedy}`));
     return { type: conditionType(code), status: 'True', reason, message: message.slice(0, MOST_TEXT) };
   });
   const cleared = (before ?? [])
@@ -144,6 +146,11 @@ export function findingConditions(
     ...found,
     ...cleared,
   ];
+}
+
+/** Not every remedy ends with a full stop: without more than a space between them they would run together. */
+function listed(texts: readonly string[]): string {
+  return texts.map((text, at) => (at < texts.length - 1 ? text.replace(/\.$/, '') : text)).join('; ');
 }
 
 /** Of servers that nobody could ask: what was found before may be over by now, and more may be amiss. */

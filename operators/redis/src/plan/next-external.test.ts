@@ -145,6 +145,17 @@ test('what servers that let nobody in say of it is told, of one of them', () => 
   );
 });
 
+test('of a cluster that was created and of which nobody answers only that is told: nobody looks for empty servers', () => {
+  const silent = Array.from({ length: 6 }, (_, at) => ({
+    endpoint: { host: `10.2.0.${at + 1}`, port: PORT },
+    code: 'REDIS_UNREACHABLE',
+    why: 'connection refused',
+  }));
+  assert.deepEqual([kinds(look([], { silent })), reasons(look([], { silent }))], [[], ['ServersSilent']]);
+  assert.deepEqual(reasons(look([], { silent, configured: false })), ['ServersSilent', 'MembersMissing']);
+  assert.deepEqual(reasons(look([])), ['MembersMissing'], 'members that are not enrolled are told of');
+});
+
 test('with creation by hand a member that owns a slot is no cluster: it is mended by approval only', () => {
   const members = [freshNode('s', { host: '10.2.0.9', slots: '7' }), ...fresh(5)];
   const manual = look(members, { configured: false, spec: { creation: 'manual' } });

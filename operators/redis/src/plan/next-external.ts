@@ -29,6 +29,9 @@ export function nextExternalSteps(facts: NextFacts): Next {
   const { view } = facts;
   const silent = silentWaits(facts.members, view);
   const isAnywhere = loners(view).length < members(view).length;
+  // What was created lives in those who are silent, as far as anybody knows: it is they who are waited for.
+  const isAllSilent = silent.length > 0 && facts.members.every(({ node }) => !node);
+  if (!isAnywhere && facts.configured && isAllSilent) return { wishes: [], waitingFor: silent };
   if (!isAnywhere) return creation(facts, silent);
   const { cluster, apart } = mainCluster(view);
   // A creation that was given up half way: without a key in it, it is gone on with.

@@ -2,6 +2,7 @@
  * What a cluster needs next, most urgent first. Pure: the resource, the pods, one observation. Each candidate is proposed to its operation,
  * whose own gates decide whether it may be done; the first that may is taken. So this may be liberal where an operation is strict.
  */
+import type { RedisClusterSpec } from '../api/cluster.ts';
 import type { FindingCode, Finding } from '../api/findings.ts';
 import { countSlots } from '../api/slots.ts';
 import type { ClusterView, NodeId, NodeView } from '../api/view.ts';
@@ -152,6 +153,12 @@ export function unapprovedWait(found: ClusterView): Waiting {
   const ids = members(found).map(({ id }) => id);
   const message = `spec.creation is manual, and ${nodeNames(found, ids)} own slots or know each other without being a whole cluster: empty them, or approve what is proposed`;
   return { reason: 'NotCreated', message, subjects: ids.slice(0, 16) };
+}
+
+/** It is so whether anything is to be done or not: nobody looks for what is not begun. */
+export function pausedWaits({ paused }: Pick<RedisClusterSpec, 'paused'>): readonly Waiting[] {
+  if (paused !== true) return [];
+  return [{ reason: 'Paused', message: 'spec.paused: nothing is begun before it is taken away', subjects: [] }];
 }
 
 export function splitWait(apart: readonly (readonly NodeId[])[]): Waiting {

@@ -72,6 +72,26 @@ test('backups and restores that run are told with what they do', async (t) => {
   assert.match(loading.next?.steps[0] ?? '', /^load ns\/d\/monday/);
 });
 
+test('a task of a paused cluster is told with what it asks for, and that it waits for the pause', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c');
+  await world.until('the cluster runs', isRunning(world));
+  const asks = [{ check: {} }, { backup: {} }];
+  const waits = async (what: object) => {
+    const plan = await world.planTask('asked', { cluster: 'c', ...what });
+    return [plan.next?.kind, plan.waitingFor.map(({ reason }) => reason)];
+  };
+  assert.deepEqual(await Promise.all(asks.map(waits)), [
+    ['check', []],
+    ['backup', []],
+  ]);
+  await world.patch('c', { spec: { paused: true } });
+  assert.deepEqual(await Promise.all(asks.map(waits)), [
+    ['check', ['Paused']],
+    ['backup', ['Paused']],
+  ]);
+});
+
 test('an upgrade is told before it begins, while it goes from pod to pod, and when it is refused', async (t) => {
   const world = await OperatorWorld.start(t);
   await world.create('c', { storage: { size: '1Gi' } });

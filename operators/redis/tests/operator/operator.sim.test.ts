@@ -152,12 +152,16 @@ test('creation by hand waits for its approval; paused, nothing is begun', async 
     metadata: { annotations: { 'redis.reeve.dev/approve': world.status('c').proposal?.digest ?? '' } },
   });
   await world.until('it is paused', () => world.status('c').phase === 'Paused');
+  const paused = (await world.plan('c')).waitingFor.filter(({ reason }) => reason === 'Paused');
+  assert.equal(paused.length, 1);
+  assert.deepEqual(world.status('c').waitingFor, paused, 'the status says it as the plan does');
   assert.ok(
     world.servers.every((server) => server.peers.size === 1),
     'nobody was introduced to anybody',
   );
   await world.patch('c', { spec: { paused: false } });
   await world.until('it runs', isRunning(world));
+  assert.deepEqual(world.status('c').waitingFor, []);
 });
 
 test('a spec that cannot be acted on is called so, and nothing is begun until it is put right', async (t) => {

@@ -105,7 +105,7 @@ test('a task that failed says why in its conditions, and in an event of its own 
   assert.deepEqual(said('nowhere'), [['Failed', 'True', 'UnknownNode']]);
   assert.match(world.taskStatus('nowhere')?.conditions?.[0]?.message ?? '', /c-77.*`reeve redis status` lists the ids/);
   assert.deepEqual(said('taken'), [['Succeeded', 'True', 'Done']]);
-  assert.deepEqual(said('alone'), [['Waiting', 'True', 'ClusterMissing']]);
+  assert.deepEqual(said('alone'), [['Waiting', 'True', 'ClusterAwaited']]);
   await world.until('the last one has failed', () => world.taskStatus('alone')?.phase === 'Failed', 700_000);
   assert.deepEqual(said('alone'), [['Failed', 'True', 'ClusterMissing']]);
   await world.pass(1_000);

@@ -77,3 +77,36 @@ test('external members that let nobody in are a condition and an event, until th
   assert.equal(condition(operator, 'Available')?.reason, 'RedisAuth');
   assert.deepEqual(metrics(operator), []);
 });
+
+test('servers that were asked and are all silent serve nothing: the cluster is broken, also where its pods run', async (t) => {
+  const world = await OperatorWorld.start(t);
+  await world.create('c', { storage: { size: '1Gi' } });
+  await world.until('the cluster runs', () => world.status('c').phase === 'Running');
+  const servers = world.servers;
+  for (const { pod } of world.status('c').members ?? []) world.kubelet.held.add(pod);
+  for (const server of servers) world.model.kill(server);
+  await world.until('it is told', () => condition(world, 'Available')?.status === 'False');
+  await world.pass(30_000);
+  assert.deepEqual([world.status('c').phase, world.status('c').slots], ['Broken', 0]);
+  assert.equal(condition(world, 'Available')?.reason, 'SlotsNotServed');
+  world.kubelet.held.clear();
+  for (const server of servers) world.model.restart(server);
+  await world.until('it runs again', () => world.status('c').phase === 'Running');
+  assert.equal(condition(world, 'Available')?.status, 'True');
+});
+
+test('external servers that are all dead serve nothing: the cluster is broken', async (t) => {
+  const world = await ExternalWorld.start(t);
+  const { operator } = world;
+  await operator.create('c', { members: 'external' });
+  await world.enrollAll('c', 6);
+  await operator.until('the cluster runs', () => operator.status('c').phase === 'Running');
+  for (let at = 1; at <= 6; at++) world.killServer(`h-${at}`);
+  await operator.until('it is told', () => condition(operator, 'Available')?.status === 'False');
+  await operator.pass(30_000);
+  assert.equal(operator.status('c').phase, 'Broken');
+  assert.deepEqual(
+    operator.status('c').waitingFor?.map(({ reason }) => reason),
+    ['ServersSilent'],
+  );
+});

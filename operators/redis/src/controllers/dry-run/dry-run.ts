@@ -5,6 +5,7 @@
 import type { Refusal, Waiting } from '@reeve/runtime';
 import type { RedisClusterObject, RedisTaskObject } from '../../api/kinds.ts';
 import { specProblems } from '../../plan/desired.ts';
+import { pausedWaits } from '../../plan/next.ts';
 import { isConfigured, mayReturn } from '../look.ts';
 import { taskLine } from '../tasks.ts';
 import { type Around, type DryRunPorts, visit } from './around.ts';
@@ -33,9 +34,7 @@ export async function planCluster(given: DryRunPorts, cluster: RedisClusterObjec
   if (problems.length > 0) return { objects: [], refused: problems, waitingFor: [] };
   return visit(given, cluster, async (around) => {
     const objects = await childrenOf(given, around);
-    const paused: readonly Waiting[] = cluster.spec.paused
-      ? [{ reason: 'Paused', message: 'spec.paused: nothing is begun before it is taken away', subjects: [] }]
-      : [];
+    const paused = pausedWaits(cluster.spec);
     const steps = await stepsOf(around);
     const { desired, seen } = around;
     const task = paused.length > 0 ? undefined : taskLine(around.tasks, mayReturn(seen, desired))[0];
@@ -80,11 +79,15 @@ export async function planTask(
   task: RedisTaskObject,
 ): Promise<DryRun> {
   return visit(given, cluster, async (around) => {
-    const { seen, environment, waitingFor } = around;
+    const { seen, environment } = around;
+    const waitingFor = [...pausedWaits(cluster.spec), ...around.waitingFor];
     const none = { objects: [], refused: [], waitingFor };
     const running = cluster.status?.currentOperation;
     const isOwn = running?.trigger.uid !== undefined && running.trigger.uid === task.metadata.uid;
-    if (running && isOwn && environment) return { ...none, ...(await underWay(around, running, environment)) };
+    if (running && isOwn && environment) {
+      const begun = await underWay(around, running, environment);
+      return { ...none, ...begun, waitingFor: [...waitingFor, ...begun.waitingFor] };
+    }
     const busy: readonly Waiting[] = running
       ? [{ reason: 'Busy', message: `${running.kind} runs: ${running.why}`, subjects: [running.id] }]
       : [];
