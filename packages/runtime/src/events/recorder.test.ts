@@ -58,7 +58,7 @@ test('an event is written as events.k8s.io has it', async () => {
 test('the same again is a series: one object, counted, written at most once a minute, over after six', async () => {
   const it = setUp();
   for (let i = 0; i < 100; i++) {
-    it.recorder.record({ ...occurrence, note: `no, for the ${i}th time` });
+    it.recorder.record(occurrence);
     await it.clock.advance(1_000);
   }
   await it.advance(60_000);
@@ -98,26 +98,46 @@ test('another cause is another event at once, and one that comes back is soon th
   await it.recorder[Symbol.asyncDispose]();
 });
 
-test('numbers and ids are not other words; words that are others each time take half of the budget, and are counted', async () => {
+test('an event has the words of what happened at its time, and numbers and names are words', async () => {
   const it = setUp();
-  for (let i = 0; i < 9; i++) {
-    it.recorder.record({ ...occurrence, note: `node ${i}d0f4711aa${i} at 10.0.0.${i}:7000 is late by ${i}.5s` });
+  for (let i = 5; i >= 0; i--) {
+    it.recorder.record({ ...occurrence, note: `old-${i} is made anew` });
+    await it.advance(1_000);
   }
-  await it.advance(0);
-  assert.equal(it.events().length, 1);
-  const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26));
-  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: 'Chatty', note: `got ${word(i)}` });
-  for (let i = 0; i < 5; i++) it.recorder.record({ ...occurrence, reason: 'Calm', action: `Of ${word(i)}` });
-  for (let i = 0; i < 5; i++) await it.advance(60_000);
+  const told = it.events().map(({ note, series }) => `${note} ×${series?.count ?? 1}`);
+  assert.deepEqual(
+    told,
+    [5, 4, 3, 2, 1, 0].map((i) => `old-${i} is made anew ×1`),
+  );
+  await it.recorder[Symbol.asyncDispose]();
+});
+
+test('of words that are others each time the newest are told, a few at once and then one in five minutes', async () => {
+  const it = setUp({ burst: 60 });
+  const start = it.clock.now();
+  for (let second = 0; second < 900; second++) {
+    it.recorder.record({ ...occurrence, reason: 'Chatty', note: `second ${second}` });
+    await it.clock.advance(1_000);
+  }
+  for (let i = 0; i < 5; i++) it.recorder.record({ ...occurrence, reason: 'Calm', action: `Of ${i}` });
+  await it.advance(300_000);
   const chatty = it.events().filter(({ reason }) => reason === 'Chatty');
-  assert.ok(chatty.length > 5 && chatty.length <= 12, `${chatty.length}`);
+  assert.ok(chatty.length > 20 && chatty.length <= 24, `${chatty.length}`);
+  for (const { note, eventTime, series } of chatty) {
+    const at = Date.parse(series?.lastObservedTime ?? eventTime);
+    assert.equal(note, `second ${(at - start) / 1_000}`);
+  }
+  assert.equal(chatty.at(-1)?.note, 'second 899');
   assert.equal(
     chatty.reduce((sum, { series }) => sum + (series?.count ?? 1), 0),
-    100,
+    900,
   );
   assert.equal(it.events().filter(({ reason }) => reason === 'Calm').length, 5);
   assert.deepEqual(it.dropped, []);
+  it.recorder.record({ ...occurrence, reason: 'Chatty', note: 'one' });
+  it.recorder.record({ ...occurrence, reason: 'Chatty', note: 'the last' });
   await it.recorder[Symbol.asyncDispose]();
+  assert.ok(it.events().some(({ note }) => note === 'the last'));
 });
 
 test('recording never waits and never throws, also when the server does not answer', async () => {
