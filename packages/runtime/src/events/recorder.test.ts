@@ -147,13 +147,28 @@ test('recording never waits and never throws, also when the server does not answ
   assert.equal(it.dropped.filter((why) => why === 'full').length, 90);
 });
 
+test('whoever has told how a cluster was made still tells of eight tasks at once, each with three events', async () => {
+  const it = setUp();
+  for (let i = 0; i < 40; i++) it.recorder.record({ ...occurrence, reason: `Made${i % 10}`, note: `pod c-${i}` });
+  for (let i = 0; i < 8; i++) {
+    const related = { kind: 'RedisTask', namespace: 'ns', name: `task-${i}` };
+    it.recorder.record({ ...occurrence, reason: 'OperationBegun', action: 'check', note: `check: task-${i}` });
+    it.recorder.record({ ...occurrence, reason: 'OperationFailed', action: 'check', note: `check: ${i} keys` });
+    it.recorder.record({ ...occurrence, reason: 'TaskFailed', action: 'Task', note: `task task-${i}: no`, related });
+  }
+  for (let i = 0; i < 5; i++) await it.advance(0);
+  assert.deepEqual(it.dropped, []);
+  assert.equal(it.events().length, 40 + 24);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
 test('an object that has too much to say is cut short, others are not', async () => {
   const it = setUp();
-  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: `R${i}` });
+  for (let i = 0; i < 200; i++) it.recorder.record({ ...occurrence, reason: `R${i}` });
   it.recorder.record({ ...occurrence, regarding: { ...regarding, name: 'b', uid: 'u2' } });
   for (let i = 0; i < 5; i++) await it.advance(0);
-  assert.equal(it.events().length, 26);
-  assert.equal(it.dropped.length, 75);
+  assert.equal(it.events().length, 101);
+  assert.equal(it.dropped.length, 100);
   await it.recorder[Symbol.asyncDispose]();
 });
 
@@ -161,16 +176,16 @@ test('who has said too much of one thing is still heard of another, once', async
   const it = setUp();
   const about = (reason: string, node: number) =>
     it.recorder.record({ ...occurrence, reason, related: { kind: 'Pod', namespace: 'ns', name: `p${node}` } });
-  for (let node = 0; node < 100; node++) about('NodeFailed', node);
-  for (let node = 0; node < 100; node++) about('SlotsUncovered', node);
+  for (let node = 0; node < 200; node++) about('NodeFailed', node);
+  for (let node = 0; node < 200; node++) about('SlotsUncovered', node);
   for (let i = 0; i < 5; i++) await it.advance(0);
   const told = it.events().map(({ reason, related }) => `${reason} ${related?.name}`);
-  assert.equal(told.filter((one) => one.startsWith('NodeFailed')).length, 25);
+  assert.equal(told.filter((one) => one.startsWith('NodeFailed')).length, 100);
   assert.deepEqual(
     told.filter((one) => one.startsWith('SlotsUncovered')),
     ['SlotsUncovered p0'],
   );
-  assert.equal(it.dropped.length, 75 + 99);
+  assert.equal(it.dropped.length, 100 + 199);
   await it.recorder[Symbol.asyncDispose]();
 });
 

@@ -22,7 +22,7 @@ export interface RecorderOptions {
   /** The same of one that is told again after other words of the same: people should see that it is the newest. Default 10 s. */
   readonly returnMs?: number;
   /**
-   * How many different events an object may have at once, and how often one more. Default 25, and one every 5 min. Beyond that it is
+   * How many different events an object may have at once, and how often one more. Default 100, and one every minute. Beyond that it is
    * still told of each further reason once: who has said much of one thing must not be silent about another.
    */
   readonly burst?: number;
@@ -98,8 +98,8 @@ export class EventRecorder implements AsyncDisposable {
       seriesMs: 360_000,
       refreshMs: 60_000,
       returnMs: 10_000,
-      burst: 25,
-      refillMs: 300_000,
+      burst: 100,
+      refillMs: 60_000,
       wordings: 20,
       rewordMs: 300_000,
       room: 1_000,
