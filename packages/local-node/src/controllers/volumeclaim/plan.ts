@@ -3,7 +3,13 @@ import type { Stored } from '@reeve/kube';
 import { milli } from '../../kinds/quantity.ts';
 import { type LabelSelector } from '../../kinds/pod.ts';
 import { selects } from '../../kinds/selector.ts';
-import { defaultClassName, SELECTED_NODE, type StorageClass, type Volume, type VolumeClaim } from '../../kinds/volumeclaim.ts';
+import {
+  defaultClassName,
+  SELECTED_NODE,
+  type StorageClass,
+  type Volume,
+  type VolumeClaim,
+} from '../../kinds/volumeclaim.ts';
 
 export const PROVISIONER = 'reeve.dev/local';
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
