@@ -58,7 +58,7 @@ test("a version that a task has set is the operator's, not that of people who ap
   const { world } = await created(t, {});
   await world.task('up', { cluster: 'c', upgrade: { version: '9.2.0' } });
   await world.until('the version is set', () => world.cluster('c')?.spec.version === '9.2.0', 600_000);
-  const { managedFields } = world.cluster('c')?.metadata as unknown as {
+  const { managedFields } = (world.cluster('c') as RedisCluster).metadata as unknown as {
     managedFields: readonly { manager: string; operation: string; fieldsV1: object }[];
   };
   const managers = managedFields
