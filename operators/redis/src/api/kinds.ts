@@ -66,6 +66,7 @@ export interface Pod extends KubeObject {
       readonly status: string;
       readonly reason?: string;
       readonly message?: string;
+      readonly lastTransitionTime?: string | null;
     }[];
     readonly containerStatuses?: readonly ContainerStatus[];
   };

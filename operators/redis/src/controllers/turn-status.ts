@@ -97,7 +97,7 @@ export function statusOf(facts: TurnFacts): RedisClusterStatus {
     ...certificateConditions(conditionsOf(before), facts.offer),
     ...userConditions(conditionsOf(before), facts.unproved),
     ...strayConditions(conditionsOf(before), facts.strays),
-    ...stuckConditions(members, conditionsOf(before)),
+    ...stuckConditions(members, conditionsOf(before), facts.now),
     ...agentConditions(facts.roster, conditionsOf(before)),
   ].map((condition) => ({ ...condition, ...(generation !== undefined && { observedGeneration: generation }) }));
   return boundedStatus({

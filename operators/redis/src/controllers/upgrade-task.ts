@@ -40,7 +40,8 @@ export async function advanceUpgrade({ work, tasks, members, held }: UpgradeGive
       const { resourceVersion } = live?.metadata ?? {};
       const value = { metadata: { resourceVersion }, spec: { version, image } };
       try {
-        await api.patch(name, { type: 'merge', value }, { signal: work.signal });
+        // By the operator's name: the client's is that of the manager, `reeve`, as which people apply what they ask for.
+        await api.patch(name, { type: 'merge', value }, { fieldManager: 'redis', signal: work.signal });
       } catch (error) {
         if (!isKubeError(error, 'KUBE_INVALID') && !isKubeError(error, 'KUBE_FORBIDDEN')) throw error;
         const { message } = error as Error;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus } from '../api/kinds.ts';
-import { lifeOf, stuckConditions, troubleOf, troubleWaits } from './pod-trouble.ts';
+import { lifeOf, type PodTrouble, stuckConditions, troubleOf, troubleWaits } from './pod-trouble.ts';
 import type { PodMember } from './pods.ts';
 
 type Told = Parameters<typeof lifeOf>[0];
@@ -71,9 +71,24 @@ test('each reason is waited for with the pods that have it; the condition goes w
     { reason: 'ErrImagePull', message: 'c-0, c-2: ErrImagePull: so', subjects: ['c-0', 'c-2'] },
     { reason: 'Unschedulable', message: 'c-3: Unschedulable: so', subjects: ['c-3'] },
   ]);
-  const [said] = stuckConditions(pods, undefined);
+  const [said] = stuckConditions(pods, undefined, 0);
   assert.deepEqual([said?.type, said?.status, said?.reason], ['PodStuck', 'True', 'ErrImagePull']);
   assert.match(said?.message ?? '', /^c-0: ErrImagePull: so; c-2: .*; c-3: Unschedulable: so$/);
-  assert.deepEqual(stuckConditions([member(1)], undefined), []);
-  assert.equal(stuckConditions([member(1)], said && [said])[0]?.status, 'False');
+  assert.deepEqual(stuckConditions([member(1)], undefined, 0), []);
+  assert.equal(stuckConditions([member(1)], said && [said], 0)[0]?.status, 'False');
+});
+
+test('a pod that found no place is told as stuck when that lasts, and at once where others are', () => {
+  const at = '2026-01-01T00:00:00Z';
+  const [condition] = unplaced.status?.conditions ?? [];
+  const trouble = troubleOf({ status: { conditions: [{ ...condition, lastTransitionTime: at } as never] } });
+  assert.equal(trouble?.since, Date.parse(at));
+  const pod = { ...member(0), trouble: trouble as PodTrouble };
+  const after = (ms: number) => Date.parse(at) + ms;
+  assert.deepEqual(stuckConditions([pod], undefined, after(9_999)), []);
+  assert.deepEqual(troubleWaits([pod])[0]?.reason, 'Unschedulable', 'what is waited for is told at once');
+  const [said] = stuckConditions([pod], undefined, after(10_000));
+  assert.equal(said?.status, 'True');
+  assert.equal(stuckConditions([pod], said && [said], after(0))[0]?.status, 'True');
+  assert.equal(stuckConditions([{ ...pod, trouble: { reason: 'ErrImagePull', message: '' } }], [], 0).length, 1);
 });

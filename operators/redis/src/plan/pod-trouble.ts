@@ -11,6 +11,8 @@ export type ContainerLife = 'unstarted' | 'down' | 'running';
 export interface PodTrouble {
   readonly reason: string;
   readonly message: string;
+  /** Since when, where Kubernetes tells. */
+  readonly since?: number;
 }
 
 type Told = Pick<DeepReadonly<Pod>, 'spec' | 'status'>;
@@ -22,6 +24,8 @@ const MOST_TEXT = 400;
 const MOST_REASON = 63;
 const MOST_NAMES = 5;
 const CONDITION = 'PodStuck';
+/** A pod that found no place in the first moment mostly finds one in the next: its claims are still being made. */
+const PATIENCE_MS = 10_000;
 
 /** Of one container. Undefined: nobody says. That is not to be taken for dead. */
 export function lifeOf({ spec, status }: Told, container: string): ContainerLife | undefined {
@@ -37,7 +41,11 @@ export function lifeOf({ spec, status }: Told, container: string): ContainerLife
 /** Undefined: it is well, or on its way. */
 export function troubleOf({ status }: Told): PodTrouble | undefined {
   const unplaced = status?.conditions?.find((one) => one.type === 'PodScheduled' && one.status === 'False');
-  if (unplaced) return trouble(unplaced.reason ?? 'Unschedulable', unplaced.message);
+  if (unplaced) {
+    const since = Date.parse(unplaced.lastTransitionTime ?? '');
+    const said = trouble(unplaced.reason ?? 'Unschedulable', unplaced.message);
+    return Number.isNaN(since) ? said : { ...said, since };
+  }
   for (const container of status?.containerStatuses ?? []) {
     const found = containerTrouble(container);
     if (found) return found;
@@ -82,12 +90,15 @@ export function troubleWaits(absent: readonly PodMember[]): readonly Waiting[] {
   });
 }
 
-/** Also of pods whose server answers: an agent beside it may not come up. */
+/** Also of pods whose server answers: an agent beside it may not come up. What has only begun is told when it lasts. */
 export function stuckConditions(
   members: readonly PodMember[],
   before: readonly NewCondition[] | undefined,
+  now: number,
 ): readonly NewCondition[] {
-  const pods = troubled(members);
+  const said = before?.find(({ type }) => type === CONDITION);
+  const lasts = ({ trouble: { since } }: Troubled) => since === undefined || now - since >= PATIENCE_MS;
+  const pods = troubled(members).filter((pod) => said?.status === 'True' || lasts(pod));
   const [first] = pods;
   if (first) {
     const texts = pods.slice(0, MOST_NAMES).map((pod) => `${pod.name}: ${textOf(pod)}`);
@@ -95,8 +106,7 @@ export function stuckConditions(
     const message = [...texts, ...more].join('; ');
     return [{ type: CONDITION, status: 'True', reason: first.trouble.reason, message }];
   }
-  const wasSaid = before?.some(({ type }) => type === CONDITION) ?? false;
-  return wasSaid ? [{ type: CONDITION, status: 'False', reason: 'NoneStuck', message: '' }] : [];
+  return said ? [{ type: CONDITION, status: 'False', reason: 'NoneStuck', message: '' }] : [];
 }
 
 function textOf({ trouble: { reason, message } }: Troubled): string {

@@ -54,6 +54,19 @@ for (const storage of [{ storage: { size: '1Gi' } }, {}]) {
   });
 }
 
+test("a version that a task has set is the operator's, not that of people who apply", async (t) => {
+  const { world } = await created(t, {});
+  await world.task('up', { cluster: 'c', upgrade: { version: '9.2.0' } });
+  await world.until('the version is set', () => world.cluster('c')?.spec.version === '9.2.0', 600_000);
+  const { managedFields } = (world.cluster('c') as RedisCluster).metadata as unknown as {
+    managedFields: readonly { manager: string; operation: string; fieldsV1: object }[];
+  };
+  const managers = managedFields
+    .filter(({ fieldsV1 }) => JSON.stringify(fieldsV1).includes('"f:version"'))
+    .map(({ manager, operation }) => `${operation} ${manager}`);
+  assert.deepEqual(managers, ['Update redis']);
+});
+
 test('without replicas, with volumes, primaries are restarted one after the other, and hold what they held', async (t) => {
   const { world, keys } = await created(t, { replicasPerPrimary: 0, storage: { size: '1Gi' } });
   const held = () => world.status('c').members?.map(({ pod, id, slots }) => [pod, id, slots]);

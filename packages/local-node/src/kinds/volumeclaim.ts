@@ -86,3 +86,10 @@ export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 export function isBound({ spec, status }: Pick<VolumeClaim, 'spec' | 'status'>): boolean {
   return (spec?.volumeName ?? '') !== '' && status?.phase === 'Bound';
 }
+
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+/** Of claims that name none. */
+export function defaultClassName(classes: readonly Pick<StorageClass, 'metadata'>[]): string | undefined {
+  return classes.find(({ metadata }) => metadata.annotations?.[DEFAULT_CLASS] === 'true')?.metadata.name;
+}

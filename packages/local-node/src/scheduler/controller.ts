@@ -10,6 +10,7 @@ import { change } from '../controllers/owned/writes.ts';
 import { type Namespace, namespaces } from '../kinds/namespace.ts';
 import { type Pod, type PodCondition, type PodSpec, pods } from '../kinds/pod.ts';
 import {
+  defaultClassName,
   SELECTED_NODE,
   type StorageClass,
   storageClasses,
@@ -103,10 +104,13 @@ export class Scheduler extends Controller<Pod> {
 
   #look(pod: Pod): ClusterView {
     const claims = new Map<string, ClaimView>();
+    const defaultClass = () => defaultClassName([...this.#classes.cache.values()] as StorageClass[]);
     for (const { persistentVolumeClaim: from } of pod.spec?.volumes ?? []) {
       const claim = from && (this.#claims.cache.get(`${pod.metadata.namespace}/${from.claimName}`) as VolumeClaim);
       if (!claim) continue;
-      const storageClass = this.#classes.cache.get(claim.spec?.storageClassName ?? '');
+      // One that names no class is given the default one in a moment, and is no reason to refuse its pod until then.
+      const className = claim.spec?.storageClassName ?? defaultClass();
+      const storageClass = this.#classes.cache.get(className ?? '');
       const waits = storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
       const volume = this.#volumes.cache.get(claim.spec?.volumeName ?? '') as Volume | undefined;
       claims.set(from.claimName, { claim, volume, waits });

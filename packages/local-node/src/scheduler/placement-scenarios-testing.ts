@@ -168,6 +168,26 @@ export const placementScenarios: PlacementScenarios = {
       "0/3 nodes are available: 1 node(s) didn't match PersistentVolume's node affinity, 2 node(s) didn't match Pod's node affinity/selector.";
     await waits(cluster, 'elsewhere', message);
   },
+  async 'the pods of a set with claims of the default class are placed without being refused first'(cluster) {
+    const resources = { requests: { storage: '1Gi' } };
+    const spec = { containers: [{ name: 'main', image: 'x' }] };
+    await cluster.of(statefulSets).create({
+      metadata: { name: 'db' },
+      spec: {
+        replicas: 6,
+        podManagementPolicy: 'Parallel',
+        selector: { matchLabels: { app: 'db' } },
+        template: { metadata: { labels: { app: 'db' } }, spec },
+        volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources } }],
+      },
+    });
+    for (let i = 0; i < 6; i++) {
+      await cluster.until(`db-${i} is there`, async () => (await cluster.pods()).length === 6);
+      await placed(cluster, `db-${i}`);
+    }
+    const refused = (await cluster.events()).filter(({ reason }) => reason === 'FailedScheduling');
+    assert.deepEqual(refused, []);
+  },
   async 'a claim that is bound to nothing any more, or to nothing yet, keeps its pod waiting'(cluster) {
     const size = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
     await cluster.of(volumeClaims).create({ metadata: { name: 'unbound' }, spec: { ...size, storageClassName: '' } });

@@ -51,19 +51,10 @@ export function topicKey({ type, reason, action, regarding, related }: Occurrenc
 
 /**
  * An event cannot change its note (the real server lets only its `series` change): other words are another series, else people would
- * be told the cause of before. A note with a number in it would begin one each time, so numbers and ids do not count.
+ * be told now what happened before. Numbers and ids are words, too: `old-5` is not `old-3`.
  */
 export function seriesKey(occurrence: Occurrence): string {
-  return `${topicKey(occurrence)} ${wordsOf(clippedNote(occurrence.note))}`;
-}
-
-/** What stands in quotes is a name: `configmap "app-1"` is not `configmap "app-2"`. */
-const NAMES = /("[^"]*")/;
-const IDS = /\b(?=[a-f]*\d)[\da-f]{8,}\b/gi;
-
-function wordsOf(note: string): string {
-  const parts = note.split(NAMES);
-  return parts.map((part, i) => (i % 2 === 1 ? part : part.replace(IDS, '').replace(/\d+/g, ''))).join('');
+  return `${topicKey(occurrence)} ${clippedNote(occurrence.note)}`;
 }
 
 const MOST_NOTE = 1_024;

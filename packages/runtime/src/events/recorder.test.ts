@@ -58,7 +58,7 @@ test('an event is written as events.k8s.io has it', async () => {
 test('the same again is a series: one object, counted, written at most once a minute, over after six', async () => {
   const it = setUp();
   for (let i = 0; i < 100; i++) {
-    it.recorder.record({ ...occurrence, note: `no, for the ${i}th time` });
+    it.recorder.record(occurrence);
     await it.clock.advance(1_000);
   }
   await it.advance(60_000);
@@ -98,26 +98,46 @@ test('another cause is another event at once, and one that comes back is soon th
   await it.recorder[Symbol.asyncDispose]();
 });
 
-test('numbers and ids are not other words; words that are others each time take half of the budget, and are counted', async () => {
+test('an event has the words of what happened at its time, and numbers and names are words', async () => {
   const it = setUp();
-  for (let i = 0; i < 9; i++) {
-    it.recorder.record({ ...occurrence, note: `node ${i}d0f4711aa${i} at 10.0.0.${i}:7000 is late by ${i}.5s` });
+  for (let i = 5; i >= 0; i--) {
+    it.recorder.record({ ...occurrence, note: `old-${i} is made anew` });
+    await it.advance(1_000);
   }
-  await it.advance(0);
-  assert.equal(it.events().length, 1);
-  const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26));
-  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: 'Chatty', note: `got ${word(i)}` });
-  for (let i = 0; i < 5; i++) it.recorder.record({ ...occurrence, reason: 'Calm', action: `Of ${word(i)}` });
-  for (let i = 0; i < 5; i++) await it.advance(60_000);
+  const told = it.events().map(({ note, series }) => `${note} ×${series?.count ?? 1}`);
+  assert.deepEqual(
+    told,
+    [5, 4, 3, 2, 1, 0].map((i) => `old-${i} is made anew ×1`),
+  );
+  await it.recorder[Symbol.asyncDispose]();
+});
+
+test('of words that are others each time the newest are told, a few at once and then one in five minutes', async () => {
+  const it = setUp({ burst: 60 });
+  const start = it.clock.now();
+  for (let second = 0; second < 900; second++) {
+    it.recorder.record({ ...occurrence, reason: 'Chatty', note: `second ${second}` });
+    await it.clock.advance(1_000);
+  }
+  for (let i = 0; i < 5; i++) it.recorder.record({ ...occurrence, reason: 'Calm', action: `Of ${i}` });
+  await it.advance(300_000);
   const chatty = it.events().filter(({ reason }) => reason === 'Chatty');
-  assert.ok(chatty.length > 5 && chatty.length <= 12, `${chatty.length}`);
+  assert.ok(chatty.length > 20 && chatty.length <= 24, `${chatty.length}`);
+  for (const { note, eventTime, series } of chatty) {
+    const at = Date.parse(series?.lastObservedTime ?? eventTime);
+    assert.equal(note, `second ${(at - start) / 1_000}`);
+  }
+  assert.equal(chatty.at(-1)?.note, 'second 899');
   assert.equal(
     chatty.reduce((sum, { series }) => sum + (series?.count ?? 1), 0),
-    100,
+    900,
   );
   assert.equal(it.events().filter(({ reason }) => reason === 'Calm').length, 5);
   assert.deepEqual(it.dropped, []);
+  it.recorder.record({ ...occurrence, reason: 'Chatty', note: 'one' });
+  it.recorder.record({ ...occurrence, reason: 'Chatty', note: 'the last' });
   await it.recorder[Symbol.asyncDispose]();
+  assert.ok(it.events().some(({ note }) => note === 'the last'));
 });
 
 test('recording never waits and never throws, also when the server does not answer', async () => {
@@ -127,13 +147,28 @@ test('recording never waits and never throws, also when the server does not answ
   assert.equal(it.dropped.filter((why) => why === 'full').length, 90);
 });
 
+test('whoever has told how a cluster was made still tells of eight tasks at once, each with three events', async () => {
+  const it = setUp();
+  for (let i = 0; i < 40; i++) it.recorder.record({ ...occurrence, reason: `Made${i % 10}`, note: `pod c-${i}` });
+  for (let i = 0; i < 8; i++) {
+    const related = { kind: 'RedisTask', namespace: 'ns', name: `task-${i}` };
+    it.recorder.record({ ...occurrence, reason: 'OperationBegun', action: 'check', note: `check: task-${i}` });
+    it.recorder.record({ ...occurrence, reason: 'OperationFailed', action: 'check', note: `check: ${i} keys` });
+    it.recorder.record({ ...occurrence, reason: 'TaskFailed', action: 'Task', note: `task task-${i}: no`, related });
+  }
+  for (let i = 0; i < 5; i++) await it.advance(0);
+  assert.deepEqual(it.dropped, []);
+  assert.equal(it.events().length, 40 + 24);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
 test('an object that has too much to say is cut short, others are not', async () => {
   const it = setUp();
-  for (let i = 0; i < 100; i++) it.recorder.record({ ...occurrence, reason: `R${i}` });
+  for (let i = 0; i < 200; i++) it.recorder.record({ ...occurrence, reason: `R${i}` });
   it.recorder.record({ ...occurrence, regarding: { ...regarding, name: 'b', uid: 'u2' } });
   for (let i = 0; i < 5; i++) await it.advance(0);
-  assert.equal(it.events().length, 26);
-  assert.equal(it.dropped.length, 75);
+  assert.equal(it.events().length, 101);
+  assert.equal(it.dropped.length, 100);
   await it.recorder[Symbol.asyncDispose]();
 });
 
@@ -141,16 +176,16 @@ test('who has said too much of one thing is still heard of another, once', async
   const it = setUp();
   const about = (reason: string, node: number) =>
     it.recorder.record({ ...occurrence, reason, related: { kind: 'Pod', namespace: 'ns', name: `p${node}` } });
-  for (let node = 0; node < 100; node++) about('NodeFailed', node);
-  for (let node = 0; node < 100; node++) about('SlotsUncovered', node);
+  for (let node = 0; node < 200; node++) about('NodeFailed', node);
+  for (let node = 0; node < 200; node++) about('SlotsUncovered', node);
   for (let i = 0; i < 5; i++) await it.advance(0);
   const told = it.events().map(({ reason, related }) => `${reason} ${related?.name}`);
-  assert.equal(told.filter((one) => one.startsWith('NodeFailed')).length, 25);
+  assert.equal(told.filter((one) => one.startsWith('NodeFailed')).length, 100);
   assert.deepEqual(
     told.filter((one) => one.startsWith('SlotsUncovered')),
     ['SlotsUncovered p0'],
   );
-  assert.equal(it.dropped.length, 75 + 99);
+  assert.equal(it.dropped.length, 100 + 199);
   await it.recorder[Symbol.asyncDispose]();
 });
 

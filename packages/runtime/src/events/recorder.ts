@@ -1,7 +1,7 @@
 /**
  * Tells people what happened, as Kubernetes Events. `record` never waits and never throws: events are the first thing a busy server
  * may do without. The same thing again is counted in a series, an object that has too much to say is cut short, and what cannot be
- * written is dropped and counted.
+ * written is dropped and counted. An event keeps the words that it began with, so it is counted on only by what says the same.
  */
 import type { Api } from '../client/api.ts';
 import { microTimestamp } from '../conditions/conditions.ts';
@@ -22,12 +22,17 @@ export interface RecorderOptions {
   /** The same of one that is told again after other words of the same: people should see that it is the newest. Default 10 s. */
   readonly returnMs?: number;
   /**
-   * How many different events an object may have at once, and how often one more. Default 25, and one every 5 min. Beyond that it is
-   * still told of each further reason once: who has said much of one thing must not be silent about another. Further words of what is
-   * told already may take half of it, and are counted with the words before beyond that.
+   * How many different events an object may have at once, and how often one more. Default 100, and one every minute. Beyond that it is
+   * still told of each further reason once: who has said much of one thing must not be silent about another.
    */
   readonly burst?: number;
   readonly refillMs?: number;
+  /**
+   * How many times the same may be told in other words at once, and how often once more. Default 20, and once every 5 min; a quarter of
+   * what the object has is left for what else there may be. What comes faster is held back, and told by its newest words.
+   */
+  readonly wordings?: number;
+  readonly rewordMs?: number;
   /** How many may wait to be written. Default 1,000. */
   readonly room?: number;
   /** How long the end may take to write what is left. Default 5 s. */
@@ -49,6 +54,25 @@ interface Series {
   isBack: boolean;
 }
 
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** The same, in whatever words. */
+interface Topic {
+  /** What was told last. */
+  latest: Series;
+  readonly bucket: Bucket;
+}
+
+/** Other words of a topic that have no room yet: the newest of them. */
+interface Held {
+  occurrence: Occurrence;
+  count: number;
+  lastAt: number;
+}
+
 const MOST_FAILURES = 5;
 const RETRY_MS = 5_000;
 
@@ -57,9 +81,10 @@ export class EventRecorder implements AsyncDisposable {
   readonly #api: Api;
   readonly #options: Required<Omit<RecorderOptions, 'dropped'>> & Pick<RecorderOptions, 'dropped'>;
   readonly #series = new Map<string, Series>();
-  /** What was told last, by topic. */
-  readonly #latest = new Map<string, Series>();
-  readonly #spam = new Map<string, { tokens: number; at: number }>();
+  readonly #topics = new Map<string, Topic>();
+  /** By topic. */
+  readonly #held = new Map<string, Held>();
+  readonly #spam = new Map<string, Bucket>();
   readonly #stop = new AbortController();
   readonly #giveUp = new AbortController();
   #running: Promise<void> | undefined;
@@ -73,8 +98,10 @@ export class EventRecorder implements AsyncDisposable {
       seriesMs: 360_000,
       refreshMs: 60_000,
       returnMs: 10_000,
-      burst: 25,
-      refillMs: 300_000,
+      burst: 100,
+      refillMs: 60_000,
+      wordings: 20,
+      rewordMs: 300_000,
       room: 1_000,
       flushMs: 5_000,
     };
@@ -92,19 +119,21 @@ export class EventRecorder implements AsyncDisposable {
     const key = seriesKey(occurrence);
     const topic = topicKey(occurrence);
     const known = this.#runningOne(this.#series.get(key), now);
-    const before = this.#runningOne(this.#latest.get(topic), now);
+    const told = this.#topics.get(topic);
+    const before = this.#runningOne(told?.latest, now);
     if (known) {
-      this.#count(known, now);
+      known.count++;
+      known.lastAt = now;
       known.isBack ||= known !== before;
-      this.#latest.set(topic, known);
+      if (told) told.latest = known;
+    } else if (before) {
+      const held = this.#held.get(topic);
+      this.#held.set(topic, { occurrence, count: (held?.count ?? 0) + 1, lastAt: now });
+      this.#tellHeld(now);
     } else {
-      const refusal = this.#refusalOf(occurrence, now, before ? this.#options.burst / 2 : 0);
-      if (refusal === undefined) {
-        const series = this.#begin({ key, topic }, occurrence, now);
-        this.#series.set(key, series);
-        this.#latest.set(topic, series);
-      } else if (before) this.#count(before, now);
-      else return this.#options.dropped?.(refusal);
+      const refusal = this.#refusalOf(occurrence, now);
+      if (refusal !== undefined) return this.#options.dropped?.(refusal);
+      this.#begin({ key, topic }, occurrence, { at: now, count: 1 });
     }
     this.#running ??= this.#run();
     this.#wake?.abort();
@@ -117,34 +146,64 @@ export class EventRecorder implements AsyncDisposable {
     using limit = deadline(this.#ports.clock, this.#options.flushMs, () => new Error('no time left'));
     limit.signal.addEventListener('abort', () => this.#giveUp.abort(limit.signal.reason), { once: true });
     await this.#running;
+    for (const [topic, held] of this.#held) this.#beginHeld(topic, held);
     for (const series of this.#series.values()) {
       if (series.written < series.count && !limit.signal.aborted) await this.#write(series);
     }
     this.#series.clear();
-    this.#latest.clear();
+    this.#topics.clear();
   }
 
   #runningOne(series: Series | undefined, now: number): Series | undefined {
     return series && now - series.lastAt < this.#options.seriesMs ? series : undefined;
   }
 
-  #count(series: Series, now: number): void {
-    series.count++;
-    series.lastAt = now;
-  }
-
-  /** Why no further series may begin; if one may, it is paid for. `spare` is to be left. */
-  #refusalOf(occurrence: Occurrence, now: number, spare: number): 'full' | 'spam' | undefined {
-    const { burst, refillMs, room } = this.#options;
-    if (this.#series.size >= room) return 'full';
+  /** Why no further series may begin; if one may, it is paid for. */
+  #refusalOf(occurrence: Occurrence, now: number): 'full' | 'spam' | undefined {
+    if (this.#series.size >= this.#options.room) return 'full';
     const of = objectOf(occurrence);
-    const bucket = this.#spam.get(of) ?? { tokens: burst, at: now };
-    bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
-    bucket.at = now;
-    this.#spam.set(of, bucket);
-    if (bucket.tokens < spare + 1) return this.#isNewReason(of, occurrence.reason) ? undefined : 'spam';
+    const bucket = this.#bucketOf(of, now);
+    if (bucket.tokens < 1) return this.#isNewReason(of, occurrence.reason) ? undefined : 'spam';
     bucket.tokens--;
     return undefined;
+  }
+
+  #bucketOf(object: string, now: number): Bucket {
+    const { burst, refillMs } = this.#options;
+    const bucket = this.#spam.get(object) ?? { tokens: burst, at: now };
+    this.#spam.set(object, bucket);
+    return refilled(bucket, now, burst, refillMs);
+  }
+
+  /** Those whose time has come. */
+  #tellHeld(now: number): void {
+    const { room, wordings, rewordMs } = this.#options;
+    for (const [topic, held] of this.#held) {
+      if (this.#heldUntil(topic, held, now) > now) continue;
+      if (this.#series.size >= room) {
+        this.#held.delete(topic);
+        this.#options.dropped?.('full');
+        continue;
+      }
+      this.#bucketOf(objectOf(held.occurrence), now).tokens--;
+      const bucket = this.#topics.get(topic)?.bucket;
+      if (bucket) refilled(bucket, now, wordings, rewordMs).tokens--;
+      this.#beginHeld(topic, held);
+    }
+  }
+
+  #heldUntil(topic: string, { occurrence }: Held, now: number): number {
+    const { burst, refillMs, wordings, rewordMs } = this.#options;
+    const object = this.#bucketOf(objectOf(occurrence), now);
+    const words = this.#topics.get(topic)?.bucket;
+    const missing = words ? 1 - refilled(words, now, wordings, rewordMs).tokens : 0;
+    const wait = Math.max(missing * rewordMs, (1 + burst / 4 - object.tokens) * refillMs);
+    return now + Math.max(0, Math.ceil(wait));
+  }
+
+  #beginHeld(topic: string, { occurrence, count, lastAt }: Held): void {
+    this.#held.delete(topic);
+    this.#begin({ key: seriesKey(occurrence), topic }, occurrence, { at: lastAt, count });
   }
 
   /** Not among the reasons of the series that run, as long as these are not too many for any reader. */
@@ -154,13 +213,17 @@ export class EventRecorder implements AsyncDisposable {
     return !reasons.has(reason) && reasons.size < this.#options.burst;
   }
 
-  #begin(of: Pick<Series, 'key' | 'topic'>, { note, regarding, related, ...what }: Occurrence, now: number): Series {
+  #begin(
+    of: Pick<Series, 'key' | 'topic'>,
+    { note, regarding, related, ...what }: Occurrence,
+    { at, count }: { readonly at: number; readonly count: number },
+  ): void {
     const { reportingController, reportingInstance } = this.#options;
     const suffix = this.#ports.ids.next('e');
     const event = {
       // Events about objects without namespace live in `default`, by custom.
       metadata: { name: eventName(regarding, suffix), namespace: regarding.namespace ?? 'default' },
-      eventTime: microTimestamp(now),
+      eventTime: microTimestamp(at),
       reportingController,
       reportingInstance: reportingInstance.slice(0, 128),
       ...what,
@@ -169,11 +232,17 @@ export class EventRecorder implements AsyncDisposable {
       ...(related && { related }),
     };
     const unwritten = { written: 0, writtenAt: Number.NEGATIVE_INFINITY, failures: 0, isBack: false };
-    return { ...of, event, count: 1, lastAt: now, ...unwritten };
+    const series = { ...of, event, count, lastAt: at, ...unwritten };
+    this.#series.set(of.key, series);
+    const topic = this.#topics.get(of.topic);
+    // Of words that were held back others may have come again since.
+    if (topic && topic.latest.lastAt <= at) topic.latest = series;
+    if (!topic) this.#topics.set(of.topic, { latest: series, bucket: { tokens: this.#options.wordings - 1, at } });
   }
 
   async #run(): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      this.#tellHeld(this.#ports.clock.now());
       for (const series of [...this.#series.values()]) {
         if (this.#stop.signal.aborted) return;
         if (this.#isDue(series)) await this.#write(series);
@@ -204,7 +273,7 @@ export class EventRecorder implements AsyncDisposable {
 
   #forget(series: Series): void {
     if (this.#series.get(series.key) === series) this.#series.delete(series.key);
-    if (this.#latest.get(series.topic) === series) this.#latest.delete(series.topic);
+    if (this.#topics.get(series.topic)?.latest === series) this.#topics.delete(series.topic);
   }
 
   async #pause(): Promise<void> {
@@ -219,6 +288,7 @@ export class EventRecorder implements AsyncDisposable {
         isBehind ? series.writtenAt + this.#pauseOf(series) : series.lastAt + this.#options.seriesMs,
       );
     }
+    for (const [topic, held] of this.#held) next = Math.min(next, this.#heldUntil(topic, held, now));
     const wake = new AbortController();
     this.#wake = wake;
     if (this.#stop.signal.aborted) return;
@@ -267,4 +337,10 @@ export class EventRecorder implements AsyncDisposable {
 
 function objectOf({ regarding }: Pick<Occurrence, 'regarding'>): string {
   return regarding.uid ?? `${regarding.namespace}/${regarding.name}`;
+}
+
+function refilled(bucket: Bucket, now: number, burst: number, refillMs: number): Bucket {
+  bucket.tokens = Math.min(burst, bucket.tokens + (now - bucket.at) / refillMs);
+  bucket.at = now;
+  return bucket;
 }

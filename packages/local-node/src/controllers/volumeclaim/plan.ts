@@ -3,13 +3,18 @@ import type { Stored } from '@reeve/kube';
 import { milli } from '../../kinds/quantity.ts';
 import { type LabelSelector } from '../../kinds/pod.ts';
 import { selects } from '../../kinds/selector.ts';
-import { SELECTED_NODE, type StorageClass, type Volume, type VolumeClaim } from '../../kinds/volumeclaim.ts';
+import {
+  defaultClassName,
+  SELECTED_NODE,
+  type StorageClass,
+  type Volume,
+  type VolumeClaim,
+} from '../../kinds/volumeclaim.ts';
 
 export const PROVISIONER = 'reeve.dev/local';
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
-const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 export interface ClaimsView {
   readonly claim: Stored<VolumeClaim>;
@@ -45,7 +50,7 @@ export function planClaim({ claim, classes, volumes }: ClaimsView): ClaimStep {
     );
   if (status?.phase === 'Bound') return { type: 'lost' };
   if (spec?.storageClassName === undefined) {
-    const name = classes.find((one) => one.metadata.annotations?.[DEFAULT_CLASS] === 'true')?.metadata.name;
+    const name = defaultClassName(classes);
     if (name !== undefined) return { type: 'class', name };
   }
   const storageClass = classes.find((one) => one.metadata.name === (spec?.storageClassName ?? ''));
