@@ -46,3 +46,31 @@ test('a shard is not given up, whatever a person says, while its replica reads i
   await world.pass(10_000);
   assertHeld(world, keys);
 });
+
+for (const [order, isFirst] of [
+  ['before', (primary: string, replica: string) => primary < replica],
+  ['after', (primary: string, replica: string) => replica < primary],
+] as const) {
+  test(`a dead primary that a dead replica follows is forgotten, also if its id comes ${order} that of the replica`, async (t) => {
+    const world = await OperatorWorld.start(t);
+    await world.create('c', { replicasPerPrimary: 2 });
+    await world.until('the cluster runs', isRunning(world), 10 * MINUTE);
+    const keys = await write(world, 60);
+    const id = (pod: string) => world.serverOf(pod).id;
+    const pair = pairs(world).find(({ primary, replica }) => isFirst(id(primary), id(replica)));
+    assert.ok(pair);
+    const dead = [id(pair.primary), id(pair.replica)];
+    await Promise.all([world.deletePod(pair.primary), world.deletePod(pair.replica)]);
+    await world.until('it is noticed', () => world.status('c').phase !== 'Running');
+    await world.until('it is whole again', isRunning(world), 3 * MINUTE);
+    for (const server of world.servers) {
+      const table = String(world.model.execute(server.endpoint, ['CLUSTER', 'NODES']));
+      for (const gone of dead) assert.ok(!table.includes(gone), table);
+    }
+    assert.deepEqual(
+      world.status('c').operations?.filter(({ outcome }) => outcome !== 'done'),
+      [],
+    );
+    assertHeld(world, keys);
+  });
+}
