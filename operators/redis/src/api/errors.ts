@@ -349,7 +349,7 @@ export const redisErrors = {
   },
   PRIMARIES_UNREACHABLE: {
     meaning:
-      'A primary with slots cannot be read, and no replica of it is alive and may take over: its keys are where nobody can get them.',
+      'A primary with slots cannot be read, and no replica of it can be read and may take over: its keys are where nobody can get them.',
     remedy:
       'Bring it back, or let the replica that the message names take over. Only if it is lost for good: `reeve redis fix --allow-unreachable` gives its slots to others, without its keys.',
   },

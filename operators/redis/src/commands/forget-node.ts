@@ -27,7 +27,8 @@ function proveExpendable(victim: NodeRef, by: NodeRef, lines: readonly NodeLine[
   if (line && countSlots(line.slots) > 0) {
     throw new StaleEvidence(`${nameOf(by)} still sees ${countSlots(line.slots)} slots on ${nameOf(victim)}`);
   }
-  const replica = lines.find((other) => other.primaryId === victim.id);
+  // One that is dead follows whom it followed, for ever.
+  const replica = lines.find((other) => other.primaryId === victim.id && !other.flags.includes('fail'));
   if (replica)
     throw new StaleEvidence(`${nameOf(by)} still sees ${replica.id.slice(0, 8)} replicate ${nameOf(victim)}`);
 }

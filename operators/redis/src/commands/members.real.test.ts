@@ -15,6 +15,7 @@ import {
   waitUntilFormed,
 } from '@reeve/rig';
 import { hasSlot } from '../api/slots.ts';
+import type { NodeLine, NodeRef } from '../api/view.ts';
 import {
   assertDone,
   assertFailed,
@@ -190,6 +191,39 @@ for (const product of PRODUCTS) {
       } finally {
         await dead.stop();
         await full.stop();
+      }
+    });
+
+    test('forget-node: a dead primary goes while its dead replica still follows it, and that one after it', async () => {
+      const [dead, follower] = await startServers(2, { product, nodeTimeoutMs: 5000 });
+      assert.ok(dead && follower);
+      try {
+        await meetAll([...cluster.servers, dead, follower]);
+        const [deadRef, followerRef] = [await refTo(dead), await refTo(follower)];
+        await until('it knows whom to follow', async () =>
+          (await linesOf(follower)).some(({ id }) => id === deadRef.id),
+        );
+        await follower.call('CLUSTER', 'REPLICATE', deadRef.id);
+        const allSay = async (isSo: (line: NodeLine) => boolean) => {
+          const tables = await Promise.all(cluster.servers.map(linesOf));
+          return tables.every((lines) => lines.some((line) => line.id === followerRef.id && isSo(line)));
+        };
+        await until('all know whom it follows', () => allSay(({ primaryId }) => primaryId === deadRef.id));
+        const by = await Promise.all(cluster.servers.map(refTo));
+        await dead.kill9();
+        await follower.kill9();
+        const forget = (node: NodeRef) => tool.run({ type: 'forget-node', node, by, reset: false });
+        assertStale(await forget(deadRef), /still sees .* replicate/);
+        await until('all call it failed', () => allSay(({ flags }) => flags.includes('fail')));
+        assertDone(await forget(deadRef));
+        assert.ok(await allSay(({ role, primaryId }) => role === 'replica' && primaryId === undefined));
+        assertDone(await forget(followerRef));
+        for (const server of cluster.servers) {
+          assert.equal((await linesOf(server)).length, cluster.servers.length, 'both are forgotten');
+        }
+      } finally {
+        await dead.stop();
+        await follower.stop();
       }
     });
 

@@ -116,6 +116,27 @@ test('a dead primary that was failed over can go', () => {
   assert.deepEqual(run(world, requestFor('p1')).done, ['forget p1 by p0,p0r0,p1r0,p2,p2r0,p3,p3r0']);
 });
 
+test('a dead primary that a dead replica follows can go, whichever is asked for first', () => {
+  const follower = testNode('x', { ...dead, host: '10.9.0.1', role: 'replica', primaryId: idOf('gone') });
+  const world = [...worldOf(), testNode('gone', { ...dead, host: '10.9.0.2' }), follower];
+  const all = 'p0,p0r0,p1,p1r0,p2,p2r0,p3,p3r0';
+  for (const name of ['gone', 'x']) {
+    assert.deepEqual(run(world, requestFor(name)).done, [`forget ${name} by ${all}`]);
+  }
+});
+
+test('a dead primary waits for a replica that may be alive', () => {
+  const worldWith = (follower: Partial<TestNode>) => [
+    ...worldOf(),
+    testNode('gone', { ...dead, host: '10.9.0.2' }),
+    testNode('x', { host: '10.9.0.1', role: 'replica', primaryId: idOf('gone'), ...follower }),
+  ];
+  const decision = deleteNodeOperation.decide(requestFor('gone'), viewWith(worldWith(dead), {}));
+  assert.ok(!isRefused(decision));
+  const plan = deleteNodeOperation.plan(decision.goal, viewWith(worldWith({ unreachable: 'x' }), {}), 0, []);
+  assert.deepEqual([plan.commands.length, plan.waitingFor?.[0]?.reason], [0, 'NodeUnreachable']);
+});
+
 test('nobody is forgotten while nodes are looked for at old addresses', () => {
   const lost = (report: NodeReport): NodeReport => ({
     ...report,

@@ -300,10 +300,12 @@ function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: nu
     const ids = unread.map((node) => node.id);
     return wait({ reason: 'NodeUnreachable', message: `${nodeNames(view, ids)} can be read`, subjects: ids });
   }
+  // The dead follow whom they followed, for ever: nobody is told otherwise.
+  const dead = new Set(view.nodes.filter((node) => !isReported(node) && isFailed(node)).map(({ id }) => id));
   const stillSees = remembering.filter(
     (node) =>
       countSlots(lineAbout(node, goal.id)?.slots ?? []) > 0 ||
-      node.report.value.others.some((line) => line.primaryId === goal.id),
+      node.report.value.others.some((line) => line.primaryId === goal.id && !dead.has(line.id)),
   );
   if (stillSees.length > 0) {
     const ids = stillSees.map((node) => node.id);
@@ -315,7 +317,7 @@ function planForget(goal: DeleteNodeGoal, view: ClusterView, wait: Wait, now: nu
     node: victim ? refOf(victim) : { id: goal.id, endpoint: goal.endpoint },
     by: others.map(refOf),
     reset: goal.reset && itself !== undefined,
-    why: 'it owns no slot and nobody follows it: all forget it within the time in which it cannot come back',
+    why: 'it owns no slot and nobody who lives follows it: all forget it within the time in which it cannot come back',
   };
   return { commands: [command], wakeAt: now + LOOK_AGAIN_MS };
 }

@@ -1,15 +1,16 @@
 /**
  * Primaries with slots that cannot be read. A replica that is alive takes over: by vote, by force, or, when the
- * majority is lost and a person said so, without a vote. Only when no replica is left may their slots be given to
- * others, and only when a person gave those nodes up.
+ * majority is lost and a person said so, without a vote. Only when no replica is left, be it one that cannot be read,
+ * may their slots be given to others, and only when a person gave those nodes up.
  */
 import type { Refusal, Waiting } from '@reeve/runtime';
 import type { Failover } from '../api/commands.ts';
 import { countSlots } from '../api/slots.ts';
-import type { ClusterView, NodeId } from '../api/view.ts';
+import type { ClusterView, NodeId, NodeView } from '../api/view.ts';
 import { candidatesFor } from './failover.ts';
-import { absentOwners, isFailed, lineAbout } from './moves-view.ts';
+import { absentOwners, isFailed, isVanished, lineAbout } from './moves-view.ts';
 import {
+  flaggedBy,
   isReported,
   nodeName,
   nodeNames,
@@ -63,6 +64,10 @@ export function judgeAbsent(view: ClusterView, consent: AbsentConsent): AbsentVe
       if ('type' in verdict) commands.push(verdict);
       else if ('code' in verdict) refused.push(verdict);
       else waiting.push(verdict);
+    } else if (unreadHeirs(view, id).length > 0) {
+      const unread = unreadHeirs(view, id);
+      const message = `${name} owns ${countSlots(slots)} slots and cannot be read; ${nodeNames(view, unread)} follows it, cannot be read either and may have its keys: wait until it can be read. If it is lost for good, end its pod or server, so that the others call it failed`;
+      refused.push({ code: 'PRIMARIES_UNREACHABLE', message, subjects: [id, ...unread] });
     } else if (barredHeirs(view, id).length > 0) {
       const message = `${name} owns ${countSlots(slots)} slots and cannot be read; ${nodeNames(view, barredHeirs(view, id))} has a copy and must not take over: set cluster-replica-no-failover to no there`;
       refused.push({ code: 'PRIMARIES_UNREACHABLE', message, subjects: [id, ...barredHeirs(view, id)] });
@@ -89,8 +94,29 @@ export function judgeAbsent(view: ClusterView, consent: AbsentConsent): AbsentVe
 export function lostOwners(view: ClusterView): readonly NodeId[] {
   return [...absentOwners(view).keys()].filter(
     (id) =>
-      whoSees(view, id).length === 0 && candidatesFor(view, id).length === 0 && barredHeirs(view, id).length === 0,
+      whoSees(view, id).length === 0 &&
+      candidatesFor(view, id).length === 0 &&
+      unreadHeirs(view, id).length === 0 &&
+      barredHeirs(view, id).length === 0,
   );
+}
+
+/** Replicas that nobody has buried: they may only be slow to answer, and hold everything. */
+function unreadHeirs(view: ClusterView, id: NodeId): readonly NodeId[] {
+  return replicasOf(view, id)
+    .filter((node) => !node.report.known && !isVanished(node) && (isLoading(node) || !isGivenUpByAll(view, node)))
+    .map((node) => node.id);
+}
+
+/** A server that reads its file longer than the node timeout may be called failed, and is not. */
+function isLoading({ report }: NodeView): boolean {
+  return !report.known && /\bLOADING\b/.test(report.why);
+}
+
+/** Without a majority nobody is ever called failed: then it counts that all who can be read suspect it. */
+function isGivenUpByAll(view: ClusterView, node: NodeView): boolean {
+  if (isFailed(node)) return true;
+  return !quorum(view).has && reported(view).every(({ id }) => flaggedBy(node, 'fail?').includes(id));
 }
 
 /** Replicas that are there and were told not to take over: what they hold is not lost, and would be with the next primary that they follow. */
