@@ -21,6 +21,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolderLike, removeTree } from './held-folder.ts';
 import type { Entry, HostFiles, Owner } from './host.ts';
 
 function isAbsent(error: unknown): boolean {
@@ -70,9 +71,11 @@ function kindOf(entry: Typed): Entry['kind'] {
 }
 
 async function setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void> {
+  // A folder after what is in it: from then on its new owner may put links in place of that.
+  if (isDeep && (await lstat(path)).isDirectory()) {
+    for (const name of await readdir(path)) await setOwner(join(path, name), owner, true);
+  }
   await lchown(path, owner.uid, owner.gid); // what a link leads to stays whose it is
-  if (!isDeep || !(await lstat(path)).isDirectory()) return;
-  for (const name of await readdir(path)) await setOwner(join(path, name), owner, true);
 }
 
 export const systemHostFiles: HostFiles = {
@@ -123,6 +126,7 @@ export const systemHostFiles: HostFiles = {
   async makeFolder(path, mode = 0o700) {
     await mkdir(path, { recursive: true, mode });
   },
+  makeFolderLike,
   async link(target, path) {
     const beside = `${path}.new`;
     await rm(beside, { force: true });
@@ -132,7 +136,7 @@ export const systemHostFiles: HostFiles = {
   linkTarget: (path) => orAbsent(readlink(path)),
   setMode: (path, mode) => chmod(path, mode),
   setOwner,
-  remove: (path) => rm(path, { recursive: true, force: true }),
+  remove: (path) => removeTree(path),
   move: rename,
   async list(path) {
     const entries = await orAbsent(readdir(path, { withFileTypes: true }));

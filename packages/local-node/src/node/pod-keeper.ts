@@ -65,6 +65,7 @@ export class PodKeeper {
       hostPathRemedy: node.hostPathRemedy,
       claimRoot: node.claimRoot,
       owner: ownerOf(node, record.pod),
+      isRoot: node.host.user.uid === 0,
     });
     for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }
