@@ -125,6 +125,29 @@ for (const driver of drivers.filter(({ hasMounts }) => hasMounts)) {
       );
       assert.match(stdout, /^12345\nCapEff:\s+0+\n$/);
     });
+
+    test(`${driver.name}: volumes of root’s node are for each container, whoever it runs as`, async (t) => {
+      const scene = await NodeScene.open(t);
+      const { node } = await scene.start({ drivers: [driver] });
+      const container = (name: string, runAsUser: number) => ({
+        name,
+        securityContext: { runAsUser },
+        command: sh('echo x >/srv/reeve/data/$NAME && echo x >/srv/reeve/sub/$NAME && echo here; exec sleep 1000'),
+        env: [{ name: 'NAME', value: name }],
+        volumeMounts: [
+          { name: 'data', mountPath: '/srv/reeve/data' },
+          { name: 'data', mountPath: '/srv/reeve/sub', subPath: 'a/b' },
+        ],
+      });
+      await scene.create('shared', {
+        volumes: [{ name: 'data', emptyDir: {} }],
+        containers: [container('one', 12345), container('two', 12346), container('root', 0)],
+      });
+      await scene.ready('shared');
+      for (const name of ['one', 'two', 'root']) {
+        await eventually(async () => (await scene.logOf(node, 'shared', name)) === 'here\n', `${name} writes`);
+      }
+    });
   }
 
   test(`${driver.name}: exit codes, daemons and stubborn programs`, async (t) => {

@@ -99,13 +99,15 @@ export interface HostFiles {
   /** False if somebody else made it before. */
   claim(path: string): Promise<boolean>;
   makeFolder(path: string, mode?: number): Promise<void>;
+  /** One folder with owner and mode of another, if it is not there. Refused if somebody makes its path lead elsewhere. Root’s right. */
+  makeFolderLike(path: string, like: string): Promise<void>;
   /** A symbolic link, in place of one that is there. */
   link(target: string, path: string): Promise<void>;
   linkTarget(path: string): Promise<string | undefined>;
   setMode(path: string, mode: number): Promise<void>;
-  /** Gives it to somebody else, with all that is in it if so wished. Root's right. */
+  /** Gives it to somebody else, with all that is in it if so wished: then nobody else may have any of it yet. Root's right. */
   setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void>;
-  /** With all that is in it. */
+  /** With all that is in it, and nothing else, whoever has a hand in it meanwhile. What is mounted there is refused. */
   remove(path: string): Promise<void>;
   /** A folder under another name, on the same disk, where nothing is yet. */
   move(from: string, to: string): Promise<void>;

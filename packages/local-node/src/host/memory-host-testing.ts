@@ -84,6 +84,7 @@ export class MemoryMachine {
     makeFolder: async (path) => {
       for (let at = path; at !== '/'; at = dirname(at)) this.files.set(at, 'folder');
     },
+    makeFolderLike: async (path) => void this.files.set(path, 'folder'),
     link: async (target, path) => this.#put(path, target, true),
     linkTarget: async (path) => textOf(this.files.get(path)),
     setMode: async () => undefined,

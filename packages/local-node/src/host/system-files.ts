@@ -22,6 +22,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemWallNow } from '@reeve/runtime';
+import { makeFolderLike, removeTree } from './held-folder.ts';
 import type { Entry, HostFiles, Owner } from './host.ts';
 
 function isAbsent(error: unknown): boolean {
@@ -71,9 +72,11 @@ function kindOf(entry: Typed): Entry['kind'] {
 }
 
 async function setOwner(path: string, owner: Owner, isDeep: boolean): Promise<void> {
+  // A folder after what is in it: from then on its new owner may put links in place of that.
+  if (isDeep && (await lstat(path)).isDirectory()) {
+    for (const name of await readdir(path)) await setOwner(join(path, name), owner, true);
+  }
   await lchown(path, owner.uid, owner.gid); // what a link leads to stays whose it is
-  if (!isDeep || !(await lstat(path)).isDirectory()) return;
-  for (const name of await readdir(path)) await setOwner(join(path, name), owner, true);
 }
 
 export const systemHostFiles: HostFiles = {
@@ -124,6 +127,7 @@ export const systemHostFiles: HostFiles = {
   async makeFolder(path, mode = 0o700) {
     await mkdir(path, { recursive: true, mode });
   },
+  makeFolderLike,
   async link(target, path) {
     const beside = `${path}.new`;
     await rm(beside, { force: true });
@@ -133,7 +137,7 @@ export const systemHostFiles: HostFiles = {
   linkTarget: (path) => orAbsent(readlink(path)),
   setMode: (path, mode) => chmod(path, mode),
   setOwner,
-  remove: (path) => rm(path, { recursive: true, force: true }),
+  remove: (path) => removeTree(path),
   move: rename,
   async list(path) {
     const entries = await orAbsent(readdir(path, { withFileTypes: true }));

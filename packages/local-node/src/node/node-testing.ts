@@ -198,10 +198,11 @@ export class NodeScene {
     return items.map(({ reason, note }) => `${reason}: ${note}`);
   }
 
-  async logOf(node: LocalNode, pod: string): Promise<string> {
+  async logOf(node: LocalNode, pod: string, container?: string): Promise<string> {
     const chunks: Uint8Array[] = [];
     const { signal } = new AbortController();
-    for await (const chunk of node.logs({ namespace: 'default', pod }, { signal })) chunks.push(chunk);
+    for await (const chunk of node.logs({ namespace: 'default', pod, ...(container && { container }) }, { signal }))
+      chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   }
 

@@ -18,7 +18,7 @@ import { hostsMount, hostsPath, hostsText } from './hosts.ts';
 import type { NodeEnvironment } from './node-environment.ts';
 import { Notices } from './notices.ts';
 import { awayRecord, keepOnly, type PodRecord, writeIfRoom, writeRecord } from './record.ts';
-import { giveFolders, ownerOf } from './run-as.ts';
+import { giveFolders, hasSeveralUsers, ownerOf } from './run-as.ts';
 import { stopSignalOf } from '../pod/stop-signal.ts';
 import { ACCOUNT_PATH, accountVolume, withAccountMount } from './service-account-volume.ts';
 import { messageMount, messageRuleOf } from './termination-message.ts';
@@ -64,6 +64,8 @@ export class PodKeeper {
       hostPathRemedy: node.hostPathRemedy,
       claimRoot: node.claimRoot,
       owner: ownerOf(node, record.pod),
+      isRoot: node.host.user.uid === 0,
+      isShared: hasSeveralUsers(node, record.pod),
     });
     for (const container of this.#all()) this.#containers.set(container.name, this.#containerKeeper(container, isNew));
   }

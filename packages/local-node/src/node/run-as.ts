@@ -30,6 +30,13 @@ export function ownerOf(node: Running, pod: StoredPod): Owner | undefined {
   return undefined;
 }
 
+/** Containers of it run as different users, root aside, so that what belongs to one of them is closed to another. */
+export function hasSeveralUsers(node: Running, pod: StoredPod): boolean {
+  const { initContainers = [], containers = [] } = pod.spec ?? {};
+  const users = [...initContainers, ...containers].map((one) => (runsAs(node, pod, one) ?? node.host.user).uid);
+  return new Set(users.filter((uid) => uid !== 0)).size > 1;
+}
+
 /** To whom the container runs as: where it begins, and the way there. */
 export async function giveFolders(node: NodeEnvironment, pod: StoredPod, container: PodContainer): Promise<void> {
   const user = runsAs(node, pod, container);

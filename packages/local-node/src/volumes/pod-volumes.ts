@@ -38,6 +38,10 @@ export interface VolumeOptions {
   readonly claimRoot?: string | undefined;
   /** Whose the pod's own volumes are. Default: the node's. */
   readonly owner?: Owner | undefined;
+  /** Root runs the node: programs may be anybody, each container somebody else. */
+  readonly isRoot?: boolean;
+  /** Its containers are different users. */
+  readonly isShared?: boolean;
 }
 
 export interface VolumeTurn {
@@ -94,7 +98,7 @@ export class PodVolumes {
 
   /** Within the volume, whatever links are in it. */
   async #below(volume: string, base: string, subPath: string): Promise<string> {
-    const { files } = this.#options;
+    const { files, isRoot } = this.#options;
     if (subPath.startsWith('/') || subPath.split('/').includes('..')) {
       throw new VolumeProblem(volume, `subPath "${subPath}" leads out of the volume`);
     }
@@ -104,7 +108,10 @@ export class PodVolumes {
     let at = root;
     for (const part of subPath.split('/').filter((one) => one !== '' && one !== '.')) {
       const next = join(at, part);
-      if ((await files.kindOf(next)) === undefined) await files.makeFolder(next, 0o750);
+      if ((await files.kindOf(next)) === undefined) {
+        // Who may write to the volume may write there, too.
+        await (isRoot ? files.makeFolderLike(next, root) : files.makeFolder(next, 0o750));
+      }
       at = (await files.realPath(next)) ?? next;
       if (at !== root && !at.startsWith(`${root}/`)) {
         throw new VolumeProblem(volume, `subPath "${subPath}" leads out of the volume`);
@@ -120,8 +127,7 @@ export class PodVolumes {
     const isMade = this.#paths.has(name);
     if (emptyDir) {
       if (isMade) return;
-      await files.makeFolder(own, 0o777);
-      if (owner) await files.setOwner(own, owner, false);
+      await this.#makeEmpty(own);
       this.#paths.set(name, own);
     } else if (hostPath) {
       this.#paths.set(name, await this.#hostPath(name, hostPath));
@@ -134,6 +140,18 @@ export class PodVolumes {
     } else {
       await this.#fromObjects(volume, own, turn);
     }
+  }
+
+  /** Once: what its programs make of owner and mode is theirs to say. Hence whole or not at all, should the node die. */
+  async #makeEmpty(own: string): Promise<void> {
+    const { files, owner, isShared } = this.#options;
+    if ((await files.kindOf(own)) !== undefined) return;
+    const beside = `${own}.new`; // no name of a volume
+    await files.makeFolder(beside, 0o777);
+    if (owner) await files.setOwner(beside, owner, false);
+    // Whatever the umask says. Elsewhere it is its owner's: the way to it may be open to all users of the machine.
+    if (isShared) await files.setMode(beside, 0o777);
+    await files.move(beside, own);
   }
 
   async #fromObjects(volume: PodVolume, own: string, turn: VolumeTurn): Promise<void> {

@@ -1,7 +1,8 @@
 /** Directories below a root of this machine. */
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ReeveError } from '@reeve/runtime';
+import { removeTree } from '../../host/held-folder.ts';
 import { DATA, type Directories, isSafeName, MARKER } from './directories.ts';
 
 export function systemDirectories(root: string): Directories {
@@ -28,8 +29,8 @@ export function systemDirectories(root: string): Directories {
       if (marker === undefined) return (await isThere(folder)) ? 'foreign' : 'absent';
       if (marker !== claimUid) return 'foreign';
       // The marker last: a removal that stops in the middle can be gone on with.
-      await rm(join(folder, DATA), { recursive: true, force: true });
-      await rm(folder, { recursive: true, force: true });
+      await removeTree(join(folder, DATA));
+      await removeTree(folder);
       return 'removed';
     },
   };
