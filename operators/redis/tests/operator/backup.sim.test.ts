@@ -255,10 +255,11 @@ test('an upgrade goes from pod to pod, says how far it is, and refuses what coul
   await refused(world, 'other', { cluster: 'c', upgrade: { image: 'redis:8' } }, 'MIXED_PRODUCTS');
   await world.task('up', { cluster: 'c', upgrade: { version: '9.2.0' } });
   await world.pass(1_500);
-  await world.task('later', { cluster: 'c', check: {} });
+  await world.task('later', { cluster: 'c', rebalance: {} });
   await world.until('it is under way', () => /^[1-5] of 6/.test(world.taskStatus('up')?.progress ?? ''));
   assert.match(world.taskStatus('up')?.waitingFor ?? '', /^c-\d/);
-  assert.equal(world.taskStatus('later')?.phase, undefined, 'what was asked for later waits');
+  assert.equal(world.taskStatus('later')?.phase, 'Waiting', 'what was asked for later waits');
+  assert.match(world.taskStatus('later')?.message ?? '', /its turn after task up/);
   await world.until('it has ended', hasEnded(world, 'up'), 900_000);
   assert.equal(world.taskStatus('up')?.message, '6 pods run valkey:9.2.0');
   await world.until('the next one has ended', hasEnded(world, 'later'));
