@@ -144,7 +144,8 @@ export const cliErrors = {
   },
   AGENT_RUNNING: {
     meaning: 'An agent of this member runs on this machine already: two would speak for one.',
-    remedy: 'Stop the other one first, or look whether a supervisor has started it.',
+    remedy:
+      'Stop the other one first, or look whether a supervisor has started it. If there is none, another user of the machine holds its place, a socket (`ss -xlp`, `@reeve-agent`): end that.',
   },
   AGENT_BUSY: {
     meaning:
