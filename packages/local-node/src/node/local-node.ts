@@ -36,7 +36,7 @@ import type { NodeEnvironment } from './node-environment.ts';
 import { nameLines, type ServiceEndpoints, serviceEndpoints } from './names.ts';
 import { type ContainerPlace, execAt, logsAt, streamAt } from './pod-access.ts';
 import { PodKeeper, type PodTurn } from './pod-keeper.ts';
-import { readRecord, recordOf } from './record.ts';
+import { readRecord, recordOf, removeRest } from './record.ts';
 import { register } from './registration.ts';
 import { NodeRounds } from './rounds.ts';
 import { sourcesOf } from './sources.ts';
@@ -262,7 +262,9 @@ export class LocalNode extends Controller<Pod> {
     }
     for (const row of this.#runs.orphans((uid) => this.#keepers.has(uid))) processes.signal(row, 'SIGKILL');
     for (const { name: uid } of (await files.list(folder)) ?? []) {
-      if (!this.#keepers.has(uid)) await files.remove(join(folder, uid));
+      const keeper = this.#keepers.get(uid);
+      if (!keeper) await files.remove(join(folder, uid));
+      else if (keeper.isAway) await removeRest(files, keeper.folder);
     }
   }
 

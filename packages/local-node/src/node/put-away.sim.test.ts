@@ -183,6 +183,8 @@ test('who dies while he puts a machine away leaves it to the next one: nothing i
     const bad = await scene.create('bad', once);
     const again = await scene.create('again', { volumes: [{ name: 'e', emptyDir: {} }], initContainers: [init] });
     await scene.until(() => ['good', 'bad', 'again'].every((name) => scene.isReady(name)), 'they run');
+    const volume = filesOf(scene, again).find((path) => path.endsWith('/volumes/e')) ?? '';
+    await scene.host.files.write(`${volume}/of-before`, '');
     await first.stop();
     exit(scene, good, 0);
     const life = new Life(most);
@@ -199,6 +201,11 @@ test('who dies while he puts a machine away leaves it to the next one: nothing i
     // Its volume is there or it is initialized again, and all of it goes only when nothing runs.
     const runs = scene.begun(again).slice(2).join(' ');
     assert.ok((isWhole ? [AGAIN] : ['', 'main/1', AGAIN]).includes(runs), `${what}: ${runs}`);
+    assert.equal(
+      scene.machine.files.has(`${volume}/of-before`),
+      runs !== AGAIN,
+      `${what}: what is initialized again is empty`,
+    );
     if (isWhole) assert.ok(most > 10, what);
   }
 });

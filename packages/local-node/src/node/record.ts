@@ -54,6 +54,11 @@ export async function keepOnly(files: HostFiles, folder: string, record: PodReco
     await files.remove(folder);
     return writeIfRoom(files, folder, record);
   }
+  await removeRest(files, folder);
+}
+
+/** Again also where a removal was broken off: half a volume must not be taken for a whole one. */
+export async function removeRest(files: HostFiles, folder: string): Promise<void> {
   for (const { name } of (await files.list(folder)) ?? []) if (name !== RECORD) await files.remove(join(folder, name));
 }
 
