@@ -23,6 +23,8 @@ export type Leaders = readonly string[];
 interface Look {
   readonly leaders: Leaders;
   readonly shards: readonly ShardSources[];
+  /** The text of each primary. */
+  readonly names: ReadonlyMap<NodeId, string>;
 }
 
 type Means = Pick<Environment, 'redis' | 'ports' | 'seeds' | 'signal'>;
@@ -37,7 +39,7 @@ export async function leadersOnceReplicated(means: Means): Promise<Leaders> {
   const end = clock.now() + REPLICATE_MS;
   const first = await settled(means);
   for (let now = first; ; now = await settled(means)) {
-    const behind = first.shards.filter((shard) => isBehind(shard, now)).map(({ primary }) => primary.id);
+    const behind = first.shards.filter((shard) => isBehind(shard, first, now)).map(({ primary }) => primary.id);
     if (behind.length === 0) return now.leaders;
     if (clock.now() >= end) {
       const message = `the replicas of ${behind.join(', ')} do not have all keys yet`;
@@ -49,9 +51,10 @@ export async function leadersOnceReplicated(means: Means): Promise<Leaders> {
 
 /**
  * By offsets and not by WAIT, which speaks of what its own connection wrote: of nothing, after that broke off, or the operator died.
- * Who leads nothing any more is not waited for: the leaders tell.
+ * Who leads nothing any more, or was started anew and counts from the beginning, is not waited for: the leaders tell.
  */
-function isBehind({ primary, replicas }: ShardSources, { shards }: Look): boolean {
+function isBehind({ primary, replicas }: ShardSources, before: Look, { shards, names }: Look): boolean {
+  if (names.get(primary.id) !== before.names.get(primary.id)) return false;
   const { offset } = primary.report.value.replication;
   const now = shards.find((shard) => shard.primary.id === primary.id);
   const there = now?.replicas.filter(({ report }) => report.value.replication.offset >= offset);
@@ -73,17 +76,17 @@ async function look({ redis, ports, seeds, signal }: Means): Promise<Look | unde
   signal.throwIfAborted();
   const view = await observeCluster(redis, ports, seeds, {});
   const shards = shardSources(view);
-  const named = new Map<NodeId, string>();
+  const names = new Map<NodeId, string>();
   await Promise.all(
     shards.map(async ({ primary }) => {
       const [info] = await redis.reads(primary.endpoint, [['INFO', 'server']]);
       const runId = parseInfo(String(info ?? '')).run_id;
       // Its epoch: whoever lost a slot and led it again was elected anew, and has what the others have.
-      if (runId !== undefined) named.set(primary.id, `${primary.id} ${runId} ${primary.report.value.self.configEpoch}`);
+      if (runId !== undefined) names.set(primary.id, `${primary.id} ${runId} ${primary.report.value.self.configEpoch}`);
     }),
   );
   const leaders = ownersBySlot(view).map(([owner, ...others]) =>
-    owner === undefined || others.length > 0 ? undefined : named.get(owner),
+    owner === undefined || others.length > 0 ? undefined : names.get(owner),
   );
-  return leaders.every((leader) => leader !== undefined) ? { leaders, shards } : undefined;
+  return leaders.every((leader) => leader !== undefined) ? { leaders, shards, names } : undefined;
 }
