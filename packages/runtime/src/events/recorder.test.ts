@@ -140,6 +140,21 @@ test('of words that are others each time the newest are told, a few at once and 
   assert.ok(it.events().some(({ note }) => note === 'the last'));
 });
 
+test('words that are held back and come again when it has been quiet begin once', async () => {
+  const it = setUp({ burst: 1, refillMs: 1_800_000, wordings: 1 });
+  it.recorder.record({ ...occurrence, note: 'one' });
+  it.recorder.record({ ...occurrence, note: 'two' });
+  await it.advance(420_000);
+  it.recorder.record({ ...occurrence, note: 'two' });
+  await it.advance(3_600_000);
+  const told = it.events().map(({ note, series }) => [note, series?.count ?? 1]);
+  assert.deepEqual(told, [
+    ['one', 1],
+    ['two', 2],
+  ]);
+  await it.recorder[Symbol.asyncDispose]();
+});
+
 test('recording never waits and never throws, also when the server does not answer', async () => {
   const it = setUp({ room: 10, burst: 1_000 });
   it.api.admit = () => new Promise(() => undefined);

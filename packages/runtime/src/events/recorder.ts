@@ -133,7 +133,7 @@ export class EventRecorder implements AsyncDisposable {
     } else {
       const refusal = this.#refusalOf(occurrence, now);
       if (refusal !== undefined) return this.#options.dropped?.(refusal);
-      this.#begin({ key, topic }, occurrence, { at: now, count: 1 });
+      this.#begin({ key, topic }, occurrence, { at: now, count: this.#takeHeld(topic, key) + 1 });
     }
     this.#running ??= this.#run();
     this.#wake?.abort();
@@ -199,6 +199,14 @@ export class EventRecorder implements AsyncDisposable {
     const missing = words ? 1 - refilled(words, now, wordings, rewordMs).tokens : 0;
     const wait = Math.max(missing * rewordMs, (1 + burst / 4 - object.tokens) * refillMs);
     return now + Math.max(0, Math.ceil(wait));
+  }
+
+  /** How often these words were held back: they must not begin a second time. Other words keep their own time. */
+  #takeHeld(topic: string, key: string): number {
+    const held = this.#held.get(topic);
+    if (!held || seriesKey(held.occurrence) !== key) return 0;
+    this.#held.delete(topic);
+    return held.count;
   }
 
   #beginHeld(topic: string, { occurrence, count, lastAt }: Held): void {
