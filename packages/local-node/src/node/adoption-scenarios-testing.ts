@@ -59,9 +59,10 @@ export const adoptionScenarios: NodeScenarios = {
   async 'a successor of the same name begins after its predecessor has ended'(t) {
     const scene = await NodeScene.open(t);
     const { node } = await scene.start();
-    const marker = join(scene.folder, 'taken');
-    // Two at once would find the folder taken.
-    const script = `mkdir ${marker} || { echo twice; exit 9; }; trap "sleep 0.2; rmdir ${marker}; exit 0" TERM; while :; do sleep 0.02; done`;
+    const owner = join(scene.folder, 'owner');
+    // Two at once would find each other alive.
+    const look = `if read -r other <${owner} && kill -0 $other; then echo twice; exit 9; fi; echo $$ >${owner}`;
+    const script = `${look}; trap "sleep 0.2; exit 0" TERM; while :; do sleep 0.02; done`;
     const containers = [{ name: 'main', command: ['sh', '-c', script] }];
     const one = await scene.create('same', { containers });
     await scene.ready('same');
